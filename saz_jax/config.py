@@ -1,0 +1,121 @@
+"""Every setting as a frozen dataclass with a docstring under each field; imports no jax.
+
+The defaults of the network, subgraph and search settings are the paper's. Where the paper contradicts
+itself or is silent, one `Literal` field holds the readings and says where each one stands.
+"""
+
+import dataclasses
+from typing import Literal
+
+ModelName = Literal["saz", "model1", "model2", "model3", "model4", "model5", "fcn"]
+
+
+@dataclasses.dataclass(frozen=True)
+class GINConfig:
+    """The graph network (Sec. 3.1, App. "Global setup")."""
+
+    layers: int = 3
+    """GIN layers."""
+    hidden: int = 512
+    """Width of the GIN layers."""
+    head: int = 512
+    """Width of the two fully-connected layers before the policy and value heads."""
+    epsilon: Literal["learned", "fixed"] = "learned"
+    """GIN's epsilon: a learned scalar per layer that starts at 0, or fixed at 0 (App. "GIN")."""
+    edges: Literal["grid4", "grid8", "compass8"] = "grid4"
+    """grid4: four neighbours, all alike (the paper); grid8: eight, all alike; compass8: eight, each
+    compass direction a relation with its own weights."""
+    dummy: Literal["sum", "mean"] = "sum"
+    """How messages into the dummy node are pooled: sum (the paper; grows with the board) or mean."""
+    residual: bool = False
+    """Add each GIN layer's input to its output where the widths agree."""
+    norm: Literal["batch", "layer"] = "batch"
+    """Normalisation of the fully-connected layers: masked batch norm (the paper) or layer norm."""
+    dropout: float = 0.3
+    """Dropout rate of the fully-connected layers while training."""
+    features: Literal["stones", "stones_legal"] = "stones"
+    """Node features: own stone +1, other stone -1, empty 0 (the paper); or that and the legal moves."""
+
+
+@dataclasses.dataclass(frozen=True)
+class CNNConfig:
+    """AlphaZero's convolutional network for one board side (App. "CNN architecture")."""
+
+    side: int = 8
+    """The only board side that it reads."""
+    channels: int = 512
+    """Channels of the convolutions: two with padding, then two without."""
+    dense: tuple[int, int] = (1024, 512)
+    """Widths of the two fully-connected layers."""
+    dropout: float = 0.3
+    """Dropout rate of the fully-connected layers while training."""
+    features: Literal["stones", "stones_legal"] = "stones"
+    """Input planes: own stone +1, other stone -1, empty 0; or that and the legal moves."""
+
+
+@dataclasses.dataclass(frozen=True)
+class FCNConfig:
+    """A masked fully-convolutional residual network with global pooling, for every board side."""
+
+    blocks: int = 4
+    """Residual blocks of two 3x3 convolutions."""
+    channels: int = 64
+    """Channels of the trunk."""
+    pool_every: int = 2
+    """Every so many blocks, the pooled board is fed back to every point."""
+    features: Literal["stones", "stones_legal"] = "stones_legal"
+    """Input planes: own stone +1, other stone -1, empty 0; or that and the legal moves."""
+
+
+@dataclasses.dataclass(frozen=True)
+class SubgraphConfig:
+    """The ensemble over sampled subgraphs (Sec. 3.2)."""
+
+    per_side: float = 0.5
+    """Subgraphs per live side: k = round(per_side * n) (App. "MCTS": round(n/2))."""
+    shrink: int = 1
+    """m = n - shrink controls the subgraphs' size (App. "MCTS": 1 or 2)."""
+    largest: Literal["m", "m+1"] = "m"
+    """Subgraph sizes d are drawn from (m-1)^2 to: m^2 (Sec. 3.2), or (m+1)^2 (Alg. 1)."""
+    nodes: Literal["uniform", "window"] = "uniform"
+    """d live points drawn uniformly (the paper), or a contiguous square window of about d points."""
+    pool: Literal["mean", "max"] = "mean"
+    """Scatter mean or scatter max over the subgraphs that hold a node (Sec. 3.2 names both)."""
+    combine: Literal["product", "mean", "only"] = "product"
+    """product: (p1 + p1*p2)/2, Sec. 3.2; mean: (p1 + p2)/2, Alg. 1; only: p2, Model 4."""
+
+
+@dataclasses.dataclass(frozen=True)
+class SearchConfig:
+    """Tree search."""
+
+    kind: Literal["puct", "gumbel"] = "puct"
+    """puct: AlphaZero's search (App. A); gumbel: Gumbel MuZero's policy with completed Q-values."""
+    simulations: int = 100
+    """Simulations per move."""
+    c_puct: float = 1.5
+    """puct: weight of the prior against the value."""
+    unvisited: Literal["parent", "zero"] = "parent"
+    """puct: Q of a move not yet visited: the parent's network value (Alg. 1), or 0."""
+    noise_fraction: float = 0.0
+    """puct: share of Dirichlet noise in the root's prior; the paper uses none."""
+    noise_concentration: float = 10.0
+    """puct: alpha of the noise is this number divided by the number of legal moves."""
+    considered: int = 16
+    """gumbel: root moves considered."""
+    gumbel_scale: float = 1.0
+    """gumbel: scale of the noise at the root; 0 plays deterministically."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelConfig:
+    """Which player, and the settings of the networks it may be made of."""
+
+    name: ModelName = "saz"
+    """saz: the complete player; model1: CNN for the tested size; model2: saz trained on the tested
+    size; model3: full graph only; model4: subgraphs only; model5: small CNN slid over the board;
+    fcn: the masked fully-convolutional rival."""
+    gin: GINConfig = GINConfig()
+    cnn: CNNConfig = CNNConfig()
+    fcn: FCNConfig = FCNConfig()
+    subgraphs: SubgraphConfig = SubgraphConfig()
