@@ -1,0 +1,67 @@
+"""The padded square board: live points, shifts, indices and the 8 symmetries.
+
+The padded side N is static and the live side n is data: every function takes a traced `size`.
+"""
+
+import jax.numpy as jnp
+
+from saz_jax.types import Array
+
+COMPASS4 = ((-1, 0), (0, 1), (1, 0), (0, -1))
+"""(row, column) steps to the four neighbours: north, east, south, west."""
+COMPASS8 = ((-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1))
+"""The eight neighbours, clockwise from north; direction d + 4 is the opposite of d."""
+
+NUM_SYMMETRIES = 8
+INVERSE_SYMMETRY = (0, 3, 2, 1, 4, 5, 6, 7)
+"""Symmetry `INVERSE_SYMMETRY[s]` undoes symmetry s: quarter turns 1 and 3 undo each other."""
+
+
+def live_points(size: Array | int, max_size: int) -> Array:
+    """bool[N, N]: the top-left n x n corner."""
+    index = jnp.arange(max_size)
+    return (index[:, None] < size) & (index[None, :] < size)
+
+
+def shift(x: Array, step: tuple[int, int], fill: int | float | bool = 0) -> Array:
+    """What lies one step away: `shift(x, (dr, dc))[r, c] == x[r + dr, c + dc]`, `fill` beyond the array.
+
+    The first two axes of x are the board; `fill` is used outside the padded board only.
+    """
+    (dr, dc), (rows, columns) = step, x.shape[:2]
+    pad = [(max(-dr, 0), max(dr, 0)), (max(-dc, 0), max(dc, 0))] + [(0, 0)] * (x.ndim - 2)
+    padded = jnp.pad(x, pad, constant_values=fill)
+    return padded[max(dr, 0) : max(dr, 0) + rows, max(dc, 0) : max(dc, 0) + columns]
+
+
+def live_to_padded(index: Array | int, size: Array | int, max_size: int) -> Array:
+    """An action numbered on the live board (row * n + column, pass = n * n) as an action here."""
+    index = jnp.asarray(index)
+    padded = index // size * max_size + index % size
+    return jnp.where(index == size * size, max_size * max_size, padded)
+
+
+def padded_to_live(action: Array | int, size: Array | int, max_size: int) -> Array:
+    """The inverse of `live_to_padded`, for live points and pass."""
+    action = jnp.asarray(action)
+    live = action // max_size * size + action % max_size
+    return jnp.where(action == max_size * max_size, size * size, live)
+
+
+def symmetry(which: Array | int, size: Array | int, max_size: int) -> Array:
+    """int32[V]: where each node of the transformed board comes from, so `x[symmetry(...)]` transforms x.
+
+    `which` 0 to 3 turns the live board by that many quarter turns counter-clockwise; 4 to 7
+    first mirror it in the main diagonal.  Nodes off the live board and the dummy node stay where they are.  The stone at node a
+    moves to node `symmetry(INVERSE_SYMMETRY[which], size, max_size)[a]`.
+    """
+    row, column = jnp.divmod(jnp.arange(max_size * max_size, dtype=jnp.int32), max_size)
+    last = jnp.asarray(size, jnp.int32) - 1
+    turned_row = jnp.stack([row, column, last - row, last - column])
+    turned_column = jnp.stack([column, last - row, last - column, row])
+    sources = turned_row * max_size + turned_column
+    mirrored = turned_column * max_size + turned_row
+    source = jnp.concatenate([sources, mirrored])[which]
+    live = (row <= last) & (column <= last)
+    here = jnp.arange(max_size * max_size, dtype=jnp.int32)
+    return jnp.append(jnp.where(live, source, here), jnp.int32(max_size * max_size))
