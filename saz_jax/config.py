@@ -5,8 +5,9 @@ itself or is silent, one `Literal` field holds the readings and says where each 
 """
 
 import dataclasses
-from typing import Literal
+from typing import Any, Literal
 
+GameName = Literal["othello", "gomoku", "go"]
 ModelName = Literal["saz", "model1", "model2", "model3", "model4", "model5", "fcn"]
 
 
@@ -119,3 +120,107 @@ class ModelConfig:
     cnn: CNNConfig = CNNConfig()
     fcn: FCNConfig = FCNConfig()
     subgraphs: SubgraphConfig = SubgraphConfig()
+
+
+@dataclasses.dataclass(frozen=True)
+class SelfPlayConfig:
+    """Games played by the newest network against itself (Alg. 3)."""
+
+    games: int = 64
+    """Games under way at once, over all devices."""
+    moves: int = 64
+    """Moves that each of them makes per iteration; games that end restart at once."""
+    favour: Literal["small", "large", "none"] = "small"
+    """How a new game draws its board side: weights fall (App.: 0.4 0.3 0.2 0.1 for 6 7 8 9), rise
+    (Alg. 3: 0.4 for the largest) or are equal."""
+    temperature_moves: int = 25
+    """Moves are drawn with tau = 1 before this move of a game, with tau = 0 after it."""
+    full_share: float = 1.0
+    """Share of moves searched in full; the others get `fast_simulations` and teach the value only."""
+    fast_simulations: int = 8
+    """Simulations of the moves that are not searched in full."""
+
+
+@dataclasses.dataclass(frozen=True)
+class LearnerConfig:
+    """Optimisation on the shuffled history."""
+
+    history: int = 20
+    """Iterations of self-play that are kept (H)."""
+    passes: float = 1.0
+    """Passes over the kept history per iteration."""
+    batch_size: int = 64
+    """Positions per optimisation step, over all devices."""
+    learning_rate: float = 1e-3
+    """Adam's learning rate, reached after `warmup_steps`."""
+    schedule: Literal["constant", "cosine"] = "constant"
+    """After the warm-up: constant, or a cosine down to a tenth over `decay_steps`."""
+    warmup_steps: int = 0
+    """Steps of linear warm-up."""
+    decay_steps: int = 100_000
+    """Length of the cosine in steps."""
+    clip: float = 0.0
+    """Largest global norm of the gradient; 0 clips nothing."""
+    l2: float = 0.0
+    """c of the loss (App. A); the paper uses 0."""
+    value_weight: float = 1.0
+    """Weight of the value's squared error against the policy's cross-entropy."""
+    policy_over: Literal["nodes", "legal"] = "nodes"
+    """The policy's softmax while learning runs over all nodes (the paper) or over legal moves only."""
+    symmetries: bool = False
+    """Turn and mirror each sampled position by a random one of the 8 symmetries."""
+    average: float = 0.0
+    """Decay of a running average of the weights, which then plays and is exported; 0 averages nothing."""
+
+
+@dataclasses.dataclass(frozen=True)
+class EvaluationConfig:
+    """Matches against random and greedy during training."""
+
+    every: int = 10
+    """Iterations between evaluations; 0 evaluates at the end only."""
+    games: int = 32
+    """Games per opponent and size, half with each colour."""
+    simulations: int = 32
+    """Simulations per move."""
+    sizes: tuple[int, ...] = ()
+    """Board sides; empty: the largest trained one and an unseen one of about twice that."""
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainConfig:
+    """Everything that decides what a run computes."""
+
+    game: GameName = "gomoku"
+    """othello, gomoku or go."""
+    k: int = 5
+    """gomoku: stones in a row that win."""
+    komi: float | None = None
+    """go: points for light; None: a fair value for each board side."""
+    model: ModelName = "saz"
+    """saz: the complete player; model1: CNN for the tested size; model2: saz trained on the tested
+    size; model3: full graph only; model4: subgraphs only; model5: small CNN slid over the board;
+    fcn: the masked fully-convolutional rival."""
+    sizes: tuple[int, ...] = (5, 6, 7, 8, 9)
+    """Board sides that self-play draws from."""
+    seed: int = 0
+    """The same seed gives the same run."""
+    gin: GINConfig = GINConfig()
+    cnn: CNNConfig = CNNConfig()
+    fcn: FCNConfig = FCNConfig()
+    subgraphs: SubgraphConfig = SubgraphConfig()
+    search: SearchConfig = SearchConfig()
+    selfplay: SelfPlayConfig = SelfPlayConfig()
+    learner: LearnerConfig = LearnerConfig()
+    evaluation: EvaluationConfig = EvaluationConfig()
+
+    @property
+    def game_options(self) -> dict[str, Any]:
+        """What `make_game` takes besides the game's name and padded side."""
+        options: dict[str, dict[str, Any]] = {"gomoku": {"k": self.k}, "go": {"komi": self.komi}}
+        return options.get(self.game, {})
+
+    @property
+    def model_config(self) -> ModelConfig:
+        """The part that evaluators need."""
+        return ModelConfig(self.model, self.gin, self.cnn, self.fcn, self.subgraphs)
