@@ -1,11 +1,12 @@
-"""The padded square board: live points, shifts, indices and the 8 symmetries.
+"""What all games share on the padded square board: live points, shifts, indices, the 8 symmetries.
 
 The padded side N is static and the live side n is data: every function takes a traced `size`.
 """
 
+import jax
 import jax.numpy as jnp
 
-from saz_jax.types import Array
+from saz_jax.types import Array, GameState
 
 COMPASS4 = ((-1, 0), (0, 1), (1, 0), (0, -1))
 """(row, column) steps to the four neighbours: north, east, south, west."""
@@ -21,6 +22,12 @@ def live_points(size: Array | int, max_size: int) -> Array:
     """bool[N, N]: the top-left n x n corner."""
     index = jnp.arange(max_size)
     return (index[:, None] < size) & (index[None, :] < size)
+
+
+def point(action: Array | int, max_size: int) -> Array:
+    """bool[N, N]: True at the point that `action` names; nowhere for pass or an action out of range."""
+    nodes = jnp.arange(max_size * max_size, dtype=jnp.int32)
+    return (nodes == action).reshape(max_size, max_size)
 
 
 def shift(x: Array, step: tuple[int, int], fill: int | float | bool = 0) -> Array:
@@ -52,8 +59,8 @@ def symmetry(which: Array | int, size: Array | int, max_size: int) -> Array:
     """int32[V]: where each node of the transformed board comes from, so `x[symmetry(...)]` transforms x.
 
     `which` 0 to 3 turns the live board by that many quarter turns counter-clockwise; 4 to 7
-    first mirror it in the main diagonal.  Nodes off the live board and the dummy node stay where they are.  The stone at node a
-    moves to node `symmetry(INVERSE_SYMMETRY[which], size, max_size)[a]`.
+    first mirror it in the main diagonal.  Nodes off the live board and the dummy node stay where they
+    are.  The stone at node a moves to node `symmetry(INVERSE_SYMMETRY[which], size, max_size)[a]`.
     """
     row, column = jnp.divmod(jnp.arange(max_size * max_size, dtype=jnp.int32), max_size)
     last = jnp.asarray(size, jnp.int32) - 1
@@ -65,3 +72,13 @@ def symmetry(which: Array | int, size: Array | int, max_size: int) -> Array:
     live = (row <= last) & (column <= last)
     here = jnp.arange(max_size * max_size, dtype=jnp.int32)
     return jnp.append(jnp.where(live, source, here), jnp.int32(max_size * max_size))
+
+
+def unless_over_or_illegal(state: GameState, action: Array | int, after: GameState) -> GameState:
+    """The last line of every `step`: `after`, or `state` unchanged if it is finished or `action` illegal.
+
+    An action out of range is illegal too.
+    """
+    in_range = (action >= 0) & (action < state.legal.shape[0])
+    allowed = ~state.terminated & in_range & state.legal[action]
+    return jax.tree.map(lambda new, old: jnp.where(allowed, new, old), after, state)

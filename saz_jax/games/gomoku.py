@@ -1,0 +1,84 @@
+"""Gomoku, freestyle: k or more stones of one colour in a row, column or diagonal win; a full board is a tie.
+
+Tic-tac-toe is `k=3` on side 3.  Pass is never legal while the game lasts.
+"""
+
+import numbers
+
+import jax.numpy as jnp
+
+from saz_jax.games import board as boards
+from saz_jax.types import Array, Game, GameState
+
+LINES = ((0, 1), (1, 1), (1, 0), (1, -1))
+"""One direction of each row, column and diagonal."""
+
+
+def make(max_size: int, *, k: int = 5) -> Game:
+    """Gomoku on padded boards of side `max_size`; the smallest live side is k, below it nobody can win."""
+    if isinstance(k, bool) or not isinstance(k, numbers.Integral) or k < 1:
+        raise ValueError(f"k={k!r} stones in a line cannot be asked for; use a whole number of at least 1")
+
+    def init(size: Array | int) -> GameState:
+        return setup(jnp.zeros((max_size, max_size), jnp.int8), size, 1)
+
+    def setup(board: Array, size: Array | int, to_play: Array | int) -> GameState:
+        return _position(board, size, to_play, move_count=0, k=k)
+
+    def step(state: GameState, action: Array | int) -> GameState:
+        board = jnp.where(boards.point(action, max_size), state.to_play, state.board)
+        after = _position(board, state.size, -state.to_play, state.move_count + 1, k)
+        return boards.unless_over_or_illegal(state, action, after)
+
+    return Game(
+        name="gomoku",
+        max_size=max_size,
+        min_size=int(k),
+        max_moves=max_size * max_size,
+        options=(("k", int(k)),),
+        init=init,
+        step=step,
+        setup=setup,
+        heuristic=heuristic,
+    )
+
+
+def heuristic(state: GameState, player: Array | int) -> Array:
+    """float32[]: `player`'s longest line minus the other side's (App. "Greedy players heuristics")."""
+    dark, light = _longest_lines(state.board, limit=state.board.shape[0])
+    return jnp.asarray(player, jnp.float32) * (dark - light)
+
+
+def _position(
+    board: Array, size: Array | int, to_play: Array | int, move_count: Array | int, k: int
+) -> GameState:
+    dark, light = _longest_lines(board, limit=k)
+    free = boards.live_points(size, board.shape[0]) & (board == 0)
+    terminated = (dark >= k) | (light >= k) | ~free.any()
+    return GameState(
+        board=board,
+        size=jnp.asarray(size, jnp.int32),
+        to_play=jnp.asarray(to_play, jnp.int8),
+        legal=jnp.append(free.reshape(-1) & ~terminated, terminated),
+        terminated=terminated,
+        outcome=(dark >= k).astype(jnp.float32) - (light >= k).astype(jnp.float32),
+        move_count=jnp.asarray(move_count, jnp.int32),
+        aux=(),
+    )
+
+
+def _longest_lines(board: Array, limit: int) -> tuple[Array, Array]:
+    """(int16[], int16[]): stones in dark's and in light's longest line; from `limit` on only a lower bound.
+
+    Per direction, each stone's run (positive for dark, negative for light) counts at most `reach` stones; one
+    that fills its reach goes on with the run that starts there, so each round doubles the reach.
+    """
+    longest = shortest = jnp.int16(0)
+    for direction in LINES:
+        run, reach = board.astype(jnp.int16), 1
+        while reach < limit:
+            further = boards.shift(run, (direction[0] * reach, direction[1] * reach))
+            goes_on = (run == reach * board) & (further * board > 0)
+            run, reach = jnp.where(goes_on, run + further, run), 2 * reach
+        longest, shortest = jnp.maximum(longest, run.max()), jnp.minimum(shortest, run.min())
+    return longest, -shortest
