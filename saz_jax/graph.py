@@ -1,0 +1,95 @@
+"""The padded board as a graph: its topology, its present nodes, `jraph.GraphsTuple` in and out.
+
+Nodes are the points of the board and one dummy node joined to all of them in both directions (Sec. 3.1).
+Every edge has a type: an edge of type d < 8 brings a message from the neighbour that lies in direction
+`COMPASS8[d]` of its receiver; `TO_DUMMY` edges lead from a point to the dummy node, `FROM_DUMMY` edges back.
+"""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import jraph
+import numpy as np
+
+from saz_jax.games.board import COMPASS4, COMPASS8, live_points
+from saz_jax.types import Array, GameState
+
+DIRECTIONS = {"grid4": COMPASS4, "grid8": COMPASS8, "compass8": COMPASS8}
+"""Steps to the neighbours of a point, by `GINConfig.edges`."""
+TO_DUMMY = 8
+FROM_DUMMY = 9
+NUM_EDGE_TYPES = 10
+
+
+def live_nodes(state: GameState) -> Array:
+    """bool[V]: the live points and the dummy node of one position."""
+    points = live_points(state.size, state.board.shape[-1])
+    return jnp.append(points.reshape(-1), True)
+
+
+@functools.cache
+def topology(max_size: int, edges: str = "grid4") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(senders, receivers, types), each int32[E]: all edges of the padded board of side N."""
+    if edges not in DIRECTIONS:
+        raise ValueError(f"unknown edges {edges!r}; choose one of {', '.join(DIRECTIONS)}")
+    points = np.arange(max_size * max_size, dtype=np.int32)
+    row, column = np.divmod(points, max_size)
+    dummy = np.full_like(points, max_size * max_size)
+    parts = [(points, dummy, TO_DUMMY), (dummy, points, FROM_DUMMY)]
+    for dr, dc in DIRECTIONS[edges]:
+        there = (0 <= row + dr) & (row + dr < max_size) & (0 <= column + dc) & (column + dc < max_size)
+        receivers = points[there]
+        parts.append((receivers + dr * max_size + dc, receivers, COMPASS8.index((dr, dc))))
+    senders, receivers, types = zip(*((s, r, np.full_like(s, t)) for s, r, t in parts), strict=True)
+    return np.concatenate(senders), np.concatenate(receivers), np.concatenate(types)
+
+
+def to_graphs_tuple(features: Array, nodes: Array, edges: str = "grid4") -> jraph.GraphsTuple:
+    """B boards as B graphs of their present nodes, in order, and one padding graph.
+
+    features: float[B, V, F]; nodes: bool[B, V], which ones are present.  An edge is kept where both of its
+    ends are present.  Shapes depend on B and V only, so this works under `jit`: as in
+    `jraph.pad_with_graphs`, everything absent ends up in the last graph, which has at least one node, and
+    `jraph.unpad_with_graphs` takes it away again.  `edges` of the result holds the edge types, int32.
+    """
+    batch, num_nodes, _ = features.shape
+    senders, receivers, types = topology(_side(num_nodes), edges)
+    kept = nodes[:, senders] & nodes[:, receivers]
+    node_order = jnp.argsort(~nodes.reshape(-1), stable=True)
+    edge_order = jnp.argsort(~kept.reshape(-1), stable=True)
+    n_node, n_edge = nodes.sum(1, dtype=jnp.int32), kept.sum(1, dtype=jnp.int32)
+    index = _graph_index(nodes)
+    spare = jnp.zeros((1, features.shape[-1]), features.dtype)
+    present = nodes.reshape(-1)[node_order]
+    flat = features.reshape(batch * num_nodes, -1)[node_order]
+    # Padding edges join the first padding node with itself.
+    ends = [jnp.where(kept, index[:, end], n_node.sum()).reshape(-1)[edge_order] for end in (senders, receivers)]
+    edge_types = jnp.where(kept, jnp.asarray(types)[None, :], 0).reshape(-1)[edge_order]
+    return jraph.GraphsTuple(
+        nodes=jnp.concatenate([jnp.where(present[:, None], flat, 0), spare]),
+        edges=edge_types,
+        senders=ends[0],
+        receivers=ends[1],
+        n_node=jnp.append(n_node, batch * num_nodes + 1 - n_node.sum()),
+        n_edge=jnp.append(n_edge, batch * len(types) - n_edge.sum()),
+        globals=None,
+    )
+
+
+def from_graphs_tuple(values: Array, nodes: Array, fill: float = 0.0) -> Array:
+    """[B, V, ...]: a value per node of `to_graphs_tuple(_, nodes)` back in its place; absent nodes get `fill`."""
+    present = nodes.reshape(nodes.shape + (1,) * (values.ndim - 1))
+    return jnp.where(present, values[_graph_index(nodes)], fill)
+
+
+def _graph_index(nodes: Array) -> Array:
+    """int32[B, V]: where each present node stands among all present nodes of the batch."""
+    return jnp.cumsum(nodes.reshape(-1), dtype=jnp.int32).reshape(nodes.shape) - nodes.astype(jnp.int32)
+
+
+def _side(num_nodes: int) -> int:
+    side = round((num_nodes - 1) ** 0.5)
+    if side * side + 1 != num_nodes:
+        raise ValueError(f"{num_nodes} nodes are no padded board; a board of side N has N * N + 1")
+    return side

@@ -1,0 +1,26 @@
+"""What every network sees of a position."""
+
+import jax.numpy as jnp
+
+from saz_jax.types import Array, GameState
+
+NUM_FEATURES = {"stones": 1, "stones_legal": 2}
+
+
+def node_features(states: GameState, features: str) -> Array:
+    """float32[B, V, F]: canonical node features, seen by the player to move (Sec. 3.1).
+
+    Feature 0 is +1 for an own stone, -1 for the other side's, 0 for an empty point and the dummy node.
+    `stones_legal` adds whether the node is a legal action, pass for the dummy node.
+    """
+    batch = states.board.shape[0]
+    own = (states.board * states.to_play[:, None, None]).reshape(batch, -1)
+    planes = [jnp.pad(own, ((0, 0), (0, 1)))]
+    if features == "stones_legal":
+        planes.append(states.legal)
+    return jnp.stack([plane.astype(jnp.float32) for plane in planes], axis=-1)
+
+
+def mask_logits(logits: Array, nodes: Array) -> Array:
+    """Logits with the dtype's minimum at absent nodes."""
+    return jnp.where(nodes, logits, jnp.finfo(logits.dtype).min)
