@@ -1,0 +1,60 @@
+"""One program over all devices of all processes: the mesh, what is split over it, and the way back to the host.
+
+Games and batches are split along the one axis of the mesh; weights, keys and optimiser state are copied to
+every device.  Host arrays are the same on every process: what self-play produces is gathered, so that any
+process can save it and a run can continue on another number of devices.
+"""
+
+from typing import Any
+
+import jax
+import numpy as np
+from jax.experimental import multihost_utils
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+AXIS = "devices"
+
+
+def make_mesh() -> Mesh:
+    """All devices of all processes in one row."""
+    return jax.make_mesh((jax.device_count(),), (AXIS,))
+
+
+def check_divides(mesh: Mesh, name: str, count: int) -> None:
+    """Raise `ValueError` if `count` things cannot be split evenly over the devices."""
+    if count < 1 or count % mesh.size:
+        nearest = max(mesh.size, round(count / mesh.size) * mesh.size)
+        raise ValueError(f"{name}={count} does not divide by {mesh.size} devices; use {nearest}")
+
+
+def split(mesh: Mesh, tree: Any, axis: int = 0) -> Any:
+    """Host arrays, equal on all processes, as device arrays split along `axis`."""
+    return _place(tree, NamedSharding(mesh, PartitionSpec(*[None] * axis, AXIS)))
+
+
+def copy(mesh: Mesh, tree: Any) -> Any:
+    """Host arrays, equal on all processes, as device arrays with a copy on each device."""
+    return _place(tree, NamedSharding(mesh, PartitionSpec()))
+
+
+def fetch(tree: Any) -> Any:
+    """Device arrays as whole host arrays, on every process."""
+    if jax.process_count() == 1:
+        return jax.device_get(tree)
+    return jax.tree.map(_gather, tree)
+
+
+def _place(tree: Any, sharding: NamedSharding) -> Any:
+    def place(x: Any) -> jax.Array:
+        x = np.asarray(x)
+        return jax.make_array_from_callback(x.shape, sharding, lambda index: x[index])
+
+    if jax.process_count() == 1:
+        return jax.device_put(tree, sharding)
+    return jax.tree.map(place, tree)
+
+
+def _gather(x: jax.Array) -> np.ndarray:
+    if x.is_fully_replicated:
+        return np.asarray(x.addressable_data(0))
+    return np.asarray(multihost_utils.process_allgather(x, tiled=True))

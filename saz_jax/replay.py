@@ -1,0 +1,105 @@
+"""Positions with their search policies and, once their game has ended, their outcomes: the history of Alg. 3.
+
+Host side and plain numpy: a game that ends releases all its positions, a game under way waits in `pending`
+for as many iterations as it takes, and nothing is lost or invented in between.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Positions(NamedTuple):
+    """M positions of self-play, in the order in which each game reached them."""
+
+    board: np.ndarray
+    """int8[M, N, N]"""
+    size: np.ndarray
+    """int32[M]"""
+    to_play: np.ndarray
+    """int8[M]"""
+    legal: np.ndarray
+    """bool[M, V]"""
+    policy: np.ndarray
+    """float32[M, V]: the search's policy."""
+    searched: np.ndarray
+    """bool[M]: the policy comes from a full search and may be learned."""
+    outcome: np.ndarray
+    """float32[M]: z, seen by the player to move; meaningless while the game is under way."""
+    lane: np.ndarray
+    """int32[M]: which of the games played side by side it belongs to."""
+
+    def take(self, index: np.ndarray) -> "Positions":
+        """The positions at `index`, a mask or an array of indices."""
+        return Positions(*(x[index] for x in self))
+
+    @classmethod
+    def none(cls, max_size: int) -> "Positions":
+        """No positions at all."""
+        nodes = max_size * max_size + 1
+        return cls(
+            board=np.zeros((0, max_size, max_size), np.int8),
+            size=np.zeros(0, np.int32),
+            to_play=np.zeros(0, np.int8),
+            legal=np.zeros((0, nodes), bool),
+            policy=np.zeros((0, nodes), np.float32),
+            searched=np.zeros(0, bool),
+            outcome=np.zeros(0, np.float32),
+            lane=np.zeros(0, np.int32),
+        )
+
+    @classmethod
+    def join(cls, parts: "list[Positions]") -> "Positions":
+        """All parts, one after the other."""
+        return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def release(
+    pending: Positions, played: Positions, ended: np.ndarray, outcome: np.ndarray
+) -> tuple[Positions, Positions]:
+    """(positions whose game has ended, with z; positions of the games still under way).
+
+    `pending` holds the open positions of earlier calls.  `played` are the T * B positions of B lanes over
+    T moves, move by move; `ended` and `outcome` [T, B] say whether that move ended its game, and how for dark.
+    """
+    moves, lanes = ended.shape
+    known, result = np.zeros((moves + 1, lanes), bool), np.zeros((moves + 1, lanes), np.float32)
+    for t in reversed(range(moves)):
+        known[t] = ended[t] | known[t + 1]
+        result[t] = np.where(ended[t], outcome[t], result[t + 1])
+    # The game that a lane brought along from earlier calls is the one of its first move here.
+    known = np.concatenate([known[0, pending.lane], known[:moves].reshape(-1)])
+    result = np.concatenate([result[0, pending.lane], result[:moves].reshape(-1)])
+    everything = Positions.join([pending, played])
+    everything = everything._replace(outcome=result * everything.to_play.astype(np.float32))
+    return everything.take(known), everything.take(~known)
+
+
+class Replay:
+    """The positions of the last `history` iterations."""
+
+    def __init__(self, history: int):
+        self.iterations: deque[Positions] = deque(maxlen=history)
+
+    def add(self, positions: Positions) -> None:
+        """One more iteration; beyond `history` the oldest one goes."""
+        self.iterations.append(positions)
+
+    def __len__(self) -> int:
+        return sum(len(block.size) for block in self.iterations)
+
+    def batches(self, seed: tuple[int, ...], batch_size: int, passes: float) -> Iterator[Positions]:
+        """Shuffled batches that run `passes` times over everything kept, at least one batch.
+
+        Batches are whole: what does not fill the last one is left out, and a history smaller than one batch
+        repeats positions.
+        """
+        everything = Positions.join(list(self.iterations))
+        count = len(everything.size)
+        rng = np.random.default_rng(seed)
+        wanted = max(int(passes * count) // batch_size, 1) * batch_size
+        order = np.concatenate([rng.permutation(count) for _ in range(-(-wanted // count))])
+        for start in range(0, wanted, batch_size):
+            yield everything.take(order[start : start + batch_size])

@@ -1,0 +1,120 @@
+"""Self-play as one compiled program: `vmap` over games, `scan` over moves, every board side in one batch."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, PartitionSpec
+
+from saz_jax.config import SearchConfig, SelfPlayConfig
+from saz_jax.devices import AXIS
+from saz_jax.search import make_search
+from saz_jax.types import Array, EvaluateFn, Game, GameState, Variables
+
+
+class Moves(NamedTuple):
+    """T moves of B games side by side; every field starts with [T, B]."""
+
+    board: Array
+    """int8[T, B, N, N]: before the move."""
+    size: Array
+    to_play: Array
+    legal: Array
+    policy: Array
+    """float32[T, B, V]: the search's policy."""
+    searched: Array
+    """bool[T, B]: whether that search was a full one."""
+    value: Array
+    """float32[T, B]: the search's value for the player to move."""
+    ended: Array
+    """bool[T, B]: this move ended the game, and the next one is the first of a new game."""
+    outcome: Array
+    """float32[T, B]: seen by dark, where the game ended."""
+
+
+PlayFn = Callable[[Variables, Array, GameState], tuple[GameState, Moves]]
+"""(variables, key, states[B]) -> (states[B], Moves): some moves of every game."""
+
+
+def size_weights(count: int, favour: str) -> np.ndarray:
+    """float32[count]: how often a new game takes each of `count` board sides, ascending."""
+    falling = np.arange(count, 0, -1, dtype=np.float32)
+    weights = {"small": falling, "large": falling[::-1], "none": np.ones_like(falling)}[favour]
+    return weights / weights.sum()
+
+
+def make_new_games(game: Game, sizes: tuple[int, ...], favour: str) -> Callable[[Array, int], GameState]:
+    """(key, B) -> states[B]: opening positions on sides drawn from `sizes`."""
+    sides = jnp.array(sorted(sizes), jnp.int32)
+    logits = jnp.log(jnp.array(size_weights(len(sizes), favour)))
+
+    def new_games(key: Array, count: int) -> GameState:
+        return jax.vmap(game.init)(sides[jax.random.categorical(key, logits, shape=(count,))])
+
+    return new_games
+
+
+def make_play(
+    game: Game,
+    evaluate: EvaluateFn,
+    search: SearchConfig,
+    config: SelfPlayConfig,
+    sizes: tuple[int, ...],
+    moves: int,
+    mesh: Mesh,
+) -> PlayFn:
+    """`moves` moves of every game on every device of `mesh`; each device plays its share by itself."""
+    full_search = make_search(game, evaluate, search)
+    fast = dataclasses.replace(search, simulations=config.fast_simulations)
+    fast_search = make_search(game, evaluate, fast)
+    new_games = make_new_games(game, sizes, config.favour)
+
+    def play(variables: Variables, key: Array, states: GameState) -> tuple[GameState, Moves]:
+        def move(states: GameState, key: Array) -> tuple[GameState, Moves]:
+            coin_key, search_key, size_key = jax.random.split(key, 3)
+            temperature = jnp.where(states.move_count < config.temperature_moves, 1.0, 0.0)
+            if config.full_share < 1:
+                searched = jax.random.bernoulli(coin_key, config.full_share)
+                found = jax.lax.cond(
+                    searched, full_search, fast_search, variables, search_key, states, temperature
+                )
+            else:
+                searched = jnp.array(True)
+                found = full_search(variables, search_key, states, temperature)
+            after = jax.vmap(game.step)(states, found.action)
+            record = Moves(
+                board=states.board,
+                size=states.size,
+                to_play=states.to_play,
+                legal=states.legal,
+                policy=found.policy,
+                searched=jnp.broadcast_to(searched, after.terminated.shape),
+                value=found.value,
+                ended=after.terminated,
+                outcome=after.outcome,
+            )
+            fresh = new_games(size_key, after.size.shape[0])
+            return _where(after.terminated, fresh, after), record
+
+        key = jax.random.fold_in(key, jax.lax.axis_index(AXIS))
+        return jax.lax.scan(move, states, jax.random.split(key, moves))
+
+    lanes, record = PartitionSpec(AXIS), PartitionSpec(None, AXIS)
+    copied = PartitionSpec()
+    return jax.jit(
+        jax.shard_map(
+            play, mesh=mesh, in_specs=(copied, copied, lanes), out_specs=(lanes, record), check_vma=False
+        )
+    )
+
+
+def _where(condition: Array, chosen: GameState, other: GameState) -> GameState:
+    """`chosen` in the games where `condition` [B] holds."""
+
+    def pick(a: Array, b: Array) -> Array:
+        return jnp.where(condition.reshape(condition.shape + (1,) * (a.ndim - 1)), a, b)
+
+    return jax.tree.map(pick, chosen, other)
