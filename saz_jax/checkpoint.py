@@ -1,0 +1,186 @@
+"""Checkpoints of a training run, whole or not at all; the only importer of orbax.
+
+Everything is stored as named arrays (see `export.flatten`) beside one JSON object that holds their shapes,
+dtypes and checksum.  So a checkpoint can be read without a template and on any number of devices, and one
+that was damaged after it was written is recognised.
+"""
+
+import logging
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+import orbax.checkpoint as ocp
+
+from saz_jax.export import checksum, flatten, nest, path_name
+
+logger = logging.getLogger(__name__)
+
+
+class Snapshot(NamedTuple):
+    """All that a run needs to go on as if it had never stopped."""
+
+    state: Any
+    """PyTree of arrays with a structure known before restoring; PRNG keys as key data."""
+    replay: list[dict[str, np.ndarray]]
+    """Per remembered iteration, arrays of any shape by name."""
+    meta: dict[str, Any]
+    """JSON: config, versions, elapsed seconds, ..."""
+
+
+class Checkpoints:
+    """The checkpoints in `folder`, one per iteration, of which the newest `keep` are kept.
+
+    In a run of several processes each one makes the same calls with host arrays that are equal on all of
+    them, on a file system that they share; process 0 writes.  `read_only` leaves the folder of a live run
+    as it is; otherwise what a killed run left half-written is removed.
+    """
+
+    def __init__(self, folder: Path, keep: int = 2, read_only: bool = False):
+        self.folder = Path(folder).absolute()
+        self._damaged: list[int] = []
+        if read_only:
+            options = ocp.CheckpointManagerOptions(read_only=True, save_interval_steps=0, create=False)
+        else:
+            options = ocp.CheckpointManagerOptions(
+                preservation_policy=ocp.checkpoint_managers.LatestN(keep),
+                cleanup_tmp_directories=True,
+                lightweight_initialize=True,  # a damaged checkpoint must not stop the others from being read
+            )
+        try:
+            if not read_only:
+                self.folder.mkdir(parents=True, exist_ok=True)
+            self._manager = ocp.CheckpointManager(
+                self.folder, options=options, item_names=("arrays", "facts")
+            )
+        except OSError as error:
+            raise OSError(f"cannot keep checkpoints in {self.folder}: {error}") from error
+
+    def __enter__(self) -> "Checkpoints":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def iterations(self) -> list[int]:
+        """The iterations that have a checkpoint, oldest first."""
+        return sorted(self._manager.all_steps())
+
+    def save(self, iteration: int, snapshot: Snapshot) -> None:
+        """Copy the snapshot and write it in the background; a failure is raised here or by the next call."""
+        arrays = flatten({"state": snapshot.state, "replay": list(snapshot.replay)})
+        facts = {
+            "meta": snapshot.meta,
+            "remembered": len(snapshot.replay),
+            "arrays": {name: [str(array.dtype), array.shape] for name, array in arrays.items()},
+            "sha256": checksum(arrays),
+        }
+        try:
+            while self._damaged:
+                self._manager.delete(self._damaged.pop())
+            self._manager.save(
+                iteration,
+                args=ocp.args.Composite(
+                    # orbax stores no array without elements; `facts` says all there is to know of them.
+                    arrays=ocp.args.StandardSave({name: a for name, a in arrays.items() if a.size}),
+                    facts=ocp.args.JsonSave(facts),
+                ),
+            )
+        except Exception as error:
+            raise self._cannot_write(error) from error
+
+    def restore(self, template: Any) -> tuple[int, Snapshot] | None:
+        """(iteration, snapshot) of the newest whole checkpoint, or None if there is none at all.
+
+        The state has the structure of `template` (arrays or `jax.ShapeDtypeStruct`) and numpy leaves.
+        Damaged checkpoints are passed over with a warning; the next save removes them.
+        """
+        newest = self._newest()
+        if newest is None:
+            return None
+        iteration, arrays, facts = newest
+        replay: list[dict[str, np.ndarray]] = [{} for _ in range(facts["remembered"])]
+        for name, array in arrays.items():
+            if name.startswith("replay/"):
+                _, index, field = name.split("/", maxsplit=2)
+                replay[int(index)][field] = array
+        return iteration, Snapshot(self._like(template, arrays), replay, facts["meta"])
+
+    def variables(self) -> tuple[Any, dict[str, Any]] | None:
+        """(state.variables, meta) of the newest whole checkpoint, for readers that know no template."""
+        newest = self._newest()
+        if newest is None:
+            return None
+        _, arrays, facts = newest
+        prefix = "state/variables/"
+        ours = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
+        return nest(ours), facts["meta"]
+
+    def wait(self) -> None:
+        """Return when everything saved is on disk; raise OSError if it could not be written."""
+        try:
+            self._manager.wait_until_finished()
+        except Exception as error:
+            raise self._cannot_write(error) from error
+
+    def close(self) -> None:
+        """Wait, and end the background threads."""
+        try:
+            self.wait()
+        finally:
+            self._manager.close()
+
+    def _newest(self) -> tuple[int, dict[str, np.ndarray], dict[str, Any]] | None:
+        iterations = self.iterations()
+        for iteration in reversed(iterations):
+            try:
+                return iteration, *self._read(iteration)
+            except Exception as error:  # anything at all may be wrong with a damaged file
+                logger.warning("checkpoint %d in %s is damaged (%s)", iteration, self.folder, _line(error))
+                if iteration not in self._damaged:
+                    self._damaged.append(iteration)
+        if iterations:
+            raise ValueError(f"every checkpoint in {self.folder} is damaged; start again in another workdir")
+        return None
+
+    def _read(self, iteration: int) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        read = self._manager.restore(
+            iteration,
+            args=ocp.args.Composite(arrays=ocp.args.StandardRestore(), facts=ocp.args.JsonRestore()),
+        )
+        facts, stored = read["facts"], read["arrays"]
+        arrays = {
+            name: np.asarray(stored[name]) if name in stored else np.empty(shape, dtype)
+            for name, (dtype, shape) in facts["arrays"].items()
+        }
+        if checksum(arrays) != facts["sha256"]:
+            raise ValueError("its arrays differ from their checksum")
+        return arrays, facts
+
+    def _like(self, template: Any, arrays: dict[str, np.ndarray]) -> Any:
+        leaves, structure = jax.tree_util.tree_flatten_with_path(template)
+        wanted = {f"state/{path_name(path)}": leaf for path, leaf in leaves}
+        found = {name: _spec(array) for name, array in arrays.items() if name.startswith("state/")}
+        for name in sorted({**wanted, **found}):
+            here, there = found.get(name), _spec(wanted[name]) if name in wanted else None
+            if here != there:
+                raise ValueError(
+                    f"checkpoint in {self.folder} does not fit this run: {name} is {here or 'absent'} there "
+                    f"and {there or 'absent'} here; use the settings it was made with, or another workdir"
+                )
+        return structure.unflatten([arrays[name] for name in wanted])
+
+    def _cannot_write(self, error: Exception) -> OSError:
+        return OSError(f"cannot write a checkpoint to {self.folder} ({_line(error)}); is the disk full?")
+
+
+def _spec(leaf: Any) -> str:
+    """Dtype and shape, such as float32[2, 3]."""
+    leaf = leaf if hasattr(leaf, "dtype") else np.asarray(leaf)
+    return f"{leaf.dtype}{list(leaf.shape)}"
+
+
+def _line(error: Exception) -> str:
+    """An error's message in one line of bearable length."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:200]
