@@ -1,0 +1,113 @@
+"""Sampled subgraphs as node masks, and the prior that they make together (Sec. 3.2).
+
+A subgraph is a mask over the nodes of its graph: edges are induced, and the dummy node, the last one, is in
+every subgraph.  Everything here is pure and takes any node mask, a board with holes as well.
+"""
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from saz_jax.config import SubgraphConfig
+from saz_jax.types import Array
+
+
+def subgraph_counts(config: SubgraphConfig, max_size: int) -> np.ndarray:
+    """int32[N + 1]: the number of subgraphs k for every live side from 0 to N.
+
+    k = round(per_side * n) as Python rounds, halves to the even neighbour: n = 5 gives 2, n = 7 gives 4.
+    """
+    return np.array([round(config.per_side * size) for size in range(max_size + 1)], np.int32)
+
+
+def smallest_side(config: SubgraphConfig) -> int:
+    """The smallest live side with at least one subgraph (k >= 1) and at least one point in each (m >= 2)."""
+    if not config.per_side > 0:
+        raise ValueError(f"per_side={config.per_side} makes no subgraphs; use a positive number, or model3")
+    if config.shrink < 0:
+        raise ValueError(f"shrink={config.shrink} makes subgraphs larger than the board; use 0 or more")
+    return next(n for n in itertools.count(config.shrink + 2) if round(config.per_side * n) >= 1)
+
+
+def sample_subgraphs(
+    key: Array, nodes: Array, size: Array | int, config: SubgraphConfig, max_size: int
+) -> Array:
+    """bool[K, V]: subgraphs of the graph `nodes` (bool[V]) of live side n; `vmap` for a batch.
+
+    K is the count for side N, static; subgraphs beyond the count for n hold no node at all, so they weigh
+    nothing in a scatter.  Randomness goes by subgraph and by the rank of a point among the present points:
+    the same key draws the same points however far the board is padded.
+    """
+    counts = subgraph_counts(config, max_size)
+    index = jnp.arange(counts[-1])
+    keys = jax.vmap(jax.random.fold_in, (None, 0))(key, index)
+    draw = {"uniform": _draw_points, "window": _draw_window}[config.nodes]
+    points = jax.vmap(lambda key: draw(key, nodes[:-1], size, config))(keys)
+    subgraphs = jnp.concatenate([points, jnp.broadcast_to(nodes[-1:], (len(index), 1))], axis=1)
+    return subgraphs & (index < jnp.asarray(counts)[size])[:, None]
+
+
+def _largest_side(size: Array | int, config: SubgraphConfig) -> Array:
+    m = size - config.shrink
+    return jnp.minimum({"m": m, "m+1": m + 1}[config.largest], size)
+
+
+def _draw_points(key: Array, points: Array, size: Array | int, config: SubgraphConfig) -> Array:
+    """bool[N * N]: d points, d uniform from (m-1)^2 to m^2 or (m+1)^2 but at most n^2; all sets alike."""
+    count_key, order_key = jax.random.split(key)
+    smallest = (size - config.shrink - 1) ** 2
+    count = jax.random.randint(count_key, (), smallest, _largest_side(size, config) ** 2 + 1)
+    noise = jax.random.uniform(order_key, points.shape)[jnp.cumsum(points) - 1]
+    rank = jnp.argsort(jnp.argsort(jnp.where(points, noise, jnp.inf)))
+    return points & (rank < count)
+
+
+def _draw_window(key: Array, points: Array, size: Array | int, config: SubgraphConfig) -> Array:
+    """bool[N * N]: the points inside a square, its side uniform from m-1 to m or m+1 but at most n, its place
+    uniform among those on the live board."""
+    side_key, place_key = jax.random.split(key)
+    side = jax.random.randint(side_key, (), size - config.shrink - 1, _largest_side(size, config) + 1)
+    corner = jax.random.randint(place_key, (2,), 0, size - side + 1)
+    index = jnp.arange(round(points.size**0.5))
+    inside = (index[None, :] >= corner[:, None]) & (index[None, :] < corner[:, None] + side)
+    return points & (inside[0][:, None] & inside[1][None, :]).reshape(-1)
+
+
+def scatter_mean(prior: Array, subgraphs: Array) -> Array:
+    """Mean over the subgraphs that hold a node, [K, ..., V] -> [..., V]; 0 where none does."""
+    total = jnp.where(subgraphs, prior, 0).sum(axis=0)
+    return total / jnp.maximum(subgraphs.sum(axis=0), 1)
+
+
+def scatter_max(prior: Array, subgraphs: Array) -> Array:
+    """Maximum over the subgraphs that hold a node, [K, ..., V] -> [..., V]; 0 where none does."""
+    return jnp.where(subgraphs, prior, 0).max(axis=0, initial=0)
+
+
+def combine(log_p1: Array, p2: Array, legal: Array, how: str) -> Array:
+    """The prior of the whole graph and its subgraphs as logits over legal moves, all of shape [..., V].
+
+    log_p1 is the log-probability of every node on the whole graph, p2 the scattered probability of the
+    subgraphs; both come from a softmax over present nodes, legal or not, and only their combination is
+    renormalised over legal moves.  product: (p1 + p1 * p2) / 2, so a node drawn by no subgraph keeps p1 / 2;
+    mean: (p1 + p2) / 2; only: p2, so a node drawn by no subgraph is not searched.
+    """
+    log_prior = {
+        "product": log_p1 + jnp.log1p(p2),
+        "mean": jnp.logaddexp(log_p1, jnp.log(p2)),
+        "only": jnp.log(p2),
+    }[how]
+    return legal_logits(log_prior, legal)
+
+
+def legal_logits(log_prior: Array, legal: Array) -> Array:
+    """Log-probabilities renormalised over legal moves, [..., V]; the dtype's minimum where zero or illegal.
+
+    Where every legal move has probability zero, all legal moves are alike.
+    """
+    log_prior = jnp.where(legal, log_prior, -jnp.inf)
+    lost = jnp.all(jnp.isneginf(log_prior), axis=-1, keepdims=True)
+    log_prior = jax.nn.log_softmax(jnp.where(legal & lost, 0, log_prior))
+    return jnp.maximum(log_prior, jnp.finfo(log_prior.dtype).min)
