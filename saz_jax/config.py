@@ -5,7 +5,10 @@ itself or is silent, one `Literal` field holds the readings and says where each 
 """
 
 import dataclasses
-from typing import Any, Literal
+import types
+import typing
+from collections.abc import Mapping
+from typing import Any, Literal, TypeVar
 
 GameName = Literal["othello", "gomoku", "go"]
 ModelName = Literal["saz", "model1", "model2", "model3", "model4", "model5", "fcn"]
@@ -224,3 +227,70 @@ class TrainConfig:
     def model_config(self) -> ModelConfig:
         """The part that evaluators need."""
         return ModelConfig(self.model, self.gin, self.cnn, self.fcn, self.subgraphs)
+
+
+Config = TypeVar("Config")
+
+
+def config_from_dict(cls: type[Config], data: Any, where: str = "") -> Config:
+    """The settings `cls` from what `dataclasses.asdict`, and JSON after it, made of them.
+
+    Settings that `data` does not have keep their defaults; unknown ones and values that do not fit are a
+    `ValueError`.  `where` is the path of `data` in the settings it is a part of.
+    """
+    if not isinstance(data, Mapping):
+        raise ValueError(f"{where or cls.__name__} must be a group of settings, not {data!r}")
+    types_of = typing.get_type_hints(cls)
+    for name in data:
+        if name not in types_of:
+            known = ", ".join(types_of)
+            raise ValueError(f"{where or cls.__name__} has no setting {name!r}; it has {known}")
+    prefix = where and f"{where}."
+    return cls(**{name: _fitting(types_of[name], value, prefix + name) for name, value in data.items()})
+
+
+def _fitting(wanted: Any, value: Any, where: str) -> Any:
+    """`value` as the type `wanted`, as far as JSON bends it: lists for tuples, whole numbers for floats."""
+    origin, inside = typing.get_origin(wanted), typing.get_args(wanted)
+    if dataclasses.is_dataclass(wanted):
+        return config_from_dict(typing.cast(type, wanted), value, where)
+    if origin is types.UnionType:
+        if value is None and type(None) in inside:
+            return None
+        return _fitting(next(kind for kind in inside if kind is not type(None)), value, where)
+    if origin is tuple and isinstance(value, (list, tuple)):
+        kinds = inside[:1] * len(value) if inside[1:] == (...,) else inside
+        if len(kinds) == len(value):
+            items = enumerate(zip(kinds, value, strict=True))
+            return tuple(_fitting(kind, item, f"{where}[{index}]") for index, (kind, item) in items)
+    if origin is Literal and value in inside:
+        return value
+    if wanted is float and type(value) is int:
+        return float(value)
+    if type(value) is wanted:
+        return value
+    if origin is Literal:
+        raise ValueError(f"{where} must be one of {', '.join(map(str, inside))}, not {value!r}")
+    raise ValueError(f"{where} must be {wanted if origin else wanted.__name__}, not {value!r}")
+
+
+def config_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """A line for every setting that differs between two `dataclasses.asdict`s, JSON or not."""
+    before, after = _flat(old), _flat(new)
+    names = [*before, *(name for name in after if name not in before)]
+    return [
+        f"{name}: {before.get(name, 'absent')} in the run, {after.get(name, 'absent')} asked for"
+        for name in names
+        if name not in before or name not in after or before[name] != after[name]
+    ]
+
+
+def _flat(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """{dotted path: value}, tuples as the lists that JSON makes of them."""
+    flat: dict[str, Any] = {}
+    for name, value in data.items():
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{prefix}{name}.")
+        else:
+            flat[prefix + name] = list(value) if isinstance(value, tuple) else value
+    return flat
