@@ -11,10 +11,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from saz_jax.games import gomoku, othello
+from saz_jax.games import go, gomoku, othello
 from saz_jax.types import Game, GameState
 
-GAMES: dict[str, Callable[..., Game]] = {"othello": othello.make, "gomoku": gomoku.make}
+GAMES: dict[str, Callable[..., Game]] = {"othello": othello.make, "gomoku": gomoku.make, "go": go.make}
 
 
 def make_game(name: str, max_size: int, **options: Any) -> Game:

@@ -3,6 +3,8 @@
 The padded side N is static and the live side n is data: every function takes a traced `size`.
 """
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 
@@ -39,6 +41,18 @@ def shift(x: Array, step: tuple[int, int], fill: int | float | bool = 0) -> Arra
     pad = [(max(-dr, 0), max(dr, 0)), (max(-dc, 0), max(dc, 0))] + [(0, 0)] * (x.ndim - 2)
     padded = jnp.pad(x, pad, constant_values=fill)
     return padded[max(dr, 0) : max(dr, 0) + rows, max(dc, 0) : max(dc, 0) + columns]
+
+
+def reader(board: Array, reach: int) -> Callable[[tuple[int, int], Array | int], Array]:
+    """`read(direction, distance)`: what every point sees that far away; up to `reach`, 0 off the board."""
+    # One copy with a margin in memory: fused into the reads, the padding would be worked out again for each.
+    wide = jax.lax.optimization_barrier(jnp.pad(board, reach))
+
+    def read(direction: tuple[int, int], distance: Array | int) -> Array:
+        start = (reach + direction[0] * distance, reach + direction[1] * distance)
+        return jax.lax.dynamic_slice(wide, start, board.shape)
+
+    return read
 
 
 def live_to_padded(index: Array | int, size: Array | int, max_size: int) -> Array:

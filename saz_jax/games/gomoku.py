@@ -3,8 +3,10 @@
 Tic-tac-toe is `k=3` on side 3.  Pass is never legal while the game lasts.
 """
 
+import functools
 import numbers
 
+import jax
 import jax.numpy as jnp
 
 from saz_jax.games import board as boards
@@ -68,17 +70,16 @@ def _position(
 
 
 def _longest_lines(board: Array, limit: int) -> tuple[Array, Array]:
-    """(int16[], int16[]): stones in dark's and in light's longest line; from `limit` on only a lower bound.
+    """(int32[], int32[]): stones in dark's and in light's longest line, counted up to `limit`.
 
-    Per direction, each stone's run (positive for dark, negative for light) counts at most `reach` stones; one
-    that fills its reach goes on with the run that starts there, so each round doubles the reach.
+    One walk inwards along four rays of every point counts the stones that go on with its colour.
     """
-    longest = shortest = jnp.int16(0)
-    for direction in LINES:
-        run, reach = board.astype(jnp.int16), 1
-        while reach < limit:
-            further = boards.shift(run, (direction[0] * reach, direction[1] * reach))
-            goes_on = (run == reach * board) & (further * board > 0)
-            run, reach = jnp.where(goes_on, run + further, run), 2 * reach
-        longest, shortest = jnp.maximum(longest, run.max()), jnp.minimum(shortest, run.min())
-    return longest, -shortest
+    read = boards.reader(board, limit - 1)
+
+    def walk(i: Array, more: list[Array]) -> list[Array]:
+        seen = [read(direction, limit - 1 - i) for direction in LINES]
+        return [jnp.where(s == board, m + 1, 0) for s, m in zip(seen, more, strict=True)]
+
+    more = jax.lax.fori_loop(0, limit - 1, walk, [jnp.zeros(board.shape, jnp.int16)] * 4, unroll=8)
+    runs = board * (1 + functools.reduce(jnp.maximum, more))
+    return runs.max().astype(jnp.int32), -runs.min().astype(jnp.int32)

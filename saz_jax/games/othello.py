@@ -4,21 +4,21 @@ The start is the 2x2 at rows and columns n//2-1 and n//2 with dark on the anti-d
 sides alike.  Pass is legal only when nothing else is, and the game ends as soon as neither side can place.
 """
 
+import jax
 import jax.numpy as jnp
 
 from saz_jax.games import board as boards
 from saz_jax.types import Array, Game, GameState
 
 MIN_SIZE = 3
-"""On 2x2 the start fills the board; on 3x3 dark already has two moves."""
+"""On 2x2 the start fills the board; on 3x3 dark has two first moves."""
 
 
 def make(max_size: int) -> Game:
     """Othello on padded boards of side `max_size`."""
 
     def init(size: Array | int) -> GameState:
-        half = jnp.asarray(size, jnp.int32) // 2
-        index = jnp.arange(max_size)
+        index, half = jnp.arange(max_size), jnp.asarray(size, jnp.int32) // 2
         near, far = index == half - 1, index == half
         light = (near[:, None] & near[None, :]) | (far[:, None] & far[None, :])
         dark = (near[:, None] & far[None, :]) | (far[:, None] & near[None, :])
@@ -28,9 +28,7 @@ def make(max_size: int) -> Game:
         return _position(board, size, to_play, move_count=0)
 
     def step(state: GameState, action: Array | int) -> GameState:
-        placed = boards.point(action, max_size)
-        turned = _turned(state.board, placed, state.to_play)
-        board = jnp.where(placed | turned, state.to_play, state.board)
+        board = _place(state.board, action, state.to_play)
         after = _position(board, state.size, -state.to_play, state.move_count + 1)
         return boards.unless_over_or_illegal(state, action, after)
 
@@ -38,7 +36,7 @@ def make(max_size: int) -> Game:
         name="othello",
         max_size=max_size,
         min_size=MIN_SIZE,
-        # The start leaves N*N - 4 points, and no pass follows a pass or ends the game.
+        # The start leaves N*N - 4 points, and a stone follows every pass.
         max_moves=2 * (max_size * max_size - 4),
         options=(),
         init=init,
@@ -55,11 +53,11 @@ def heuristic(state: GameState, player: Array | int) -> Array:
 
 def _position(board: Array, size: Array | int, to_play: Array | int, move_count: Array | int) -> GameState:
     to_play = jnp.asarray(to_play, jnp.int8)
-    live = boards.live_points(size, board.shape[0])
-    dark, light = _placements(board, live)
-    points = jnp.where(to_play == 1, dark, light).reshape(-1)
-    terminated = ~(dark | light).any()
-    majority = jnp.sign(jnp.sum(board, dtype=jnp.int32)).astype(jnp.float32)
+    free = boards.live_points(size, board.shape[0]) & (board == 0)
+    dark, light = jax.lax.optimization_barrier(_brackets(board))
+    points = (free & jnp.where(to_play == 1, dark, light)).reshape(-1)
+    terminated = ~(free & (dark | light)).any()
+    majority = jnp.sign(jnp.sum(board, dtype=jnp.float32))
     return GameState(
         board=board,
         size=jnp.asarray(size, jnp.int32),
@@ -72,34 +70,43 @@ def _position(board: Array, size: Array | int, to_play: Array | int, move_count:
     )
 
 
-def _placements(board: Array, live: Array) -> tuple[Array, Array]:
-    """(bool[N, N], bool[N, N]): where dark and where light may place."""
-    dark = light = jnp.zeros(board.shape, bool)
-    for direction in boards.COMPASS8:
-        bracket = boards.shift(_run_end(board, direction) * (board != 0), direction)
-        dark, light = dark | (bracket == 1), light | (bracket == -1)
-    free = live & (board == 0)
-    return free & dark, free & light
+def _brackets(board: Array) -> tuple[Array, Array]:
+    """(bool[N, N], bool[N, N]): from where a stone of dark, or of light, would bracket others.
 
-
-def _turned(board: Array, placed: Array, player: Array) -> Array:
-    """bool[N, N]: the stones that `player` turns by placing there."""
-    marked = jnp.where(placed, jnp.int8(2), board)
-    ends = [_run_end(marked, direction) for direction in boards.COMPASS8]
-    turned = jnp.zeros(board.shape, bool)
-    for d in range(8):
-        turned |= (ends[d] == 2) & (ends[(d + 4) % 8] == player)
-    return turned & (board == -player)
-
-
-def _run_end(board: Array, direction: tuple[int, int]) -> Array:
-    """int8[N, N]: for each stone, what ends the run of its colour in that direction: the other colour or 0.
-
-    A stone whose first `reach` steps all show its own colour reads on where that last one has read, so each
-    round doubles the reach.
+    Both sides come out of one walk inwards along the eight rays of every point: the run of the neighbour's
+    colour is bracketed by the side whose stone ends it.
     """
-    end, reach = boards.shift(board, direction), 1
-    while reach < board.shape[0] - 1:
-        further = boards.shift(end, (direction[0] * reach, direction[1] * reach))
-        end, reach = jnp.where(end == board, further, end), 2 * reach
-    return end
+    last = board.shape[0] - 1
+    read = boards.reader(board, last)
+    neighbours = [read(direction, 1) for direction in boards.COMPASS8]
+
+    def walk(i: Array, ends: list[Array]) -> list[Array]:
+        seen = [read(direction, last - i) for direction in boards.COMPASS8]
+        return [jnp.where(s == n, end, s) for s, n, end in zip(seen, neighbours, ends, strict=True)]
+
+    ends = jax.lax.fori_loop(0, last - 1, walk, [jnp.zeros_like(board)] * 8, unroll=8)
+    dark = light = jnp.zeros(board.shape, bool)
+    for neighbour, end in zip(neighbours, ends, strict=True):
+        dark |= (neighbour == -1) & (end == 1)
+        light |= (neighbour == 1) & (end == -1)
+    return dark, light
+
+
+def _place(board: Array, action: Array | int, player: Array) -> Array:
+    """int8[N, N]: the board after `player`'s stone and all that it turns; the same board after pass."""
+    side = board.shape[0]
+    row, column = jnp.divmod(jnp.asarray(action, jnp.int32), side)
+    compass, distance = jnp.array(boards.COMPASS8), jnp.arange(1, side)
+    rays = board.at[row + compass[:, :1] * distance[None, :], column + compass[:, 1:] * distance[None, :]].get(
+        mode="fill", fill_value=0, wrap_negative_indices=False
+    )  # [8, N - 1]
+    run = jnp.argmax(rays != -player, axis=1)
+    bracketed = jnp.take_along_axis(rays, run[:, None], axis=1)[:, 0] == player
+    turned = jnp.where(bracketed, run, 0)
+
+    down, right = jnp.arange(side)[:, None] - row, jnp.arange(side)[None, :] - column
+    far = jnp.maximum(jnp.abs(down), jnp.abs(right))
+    placed = jnp.zeros(board.shape, bool)
+    for d, (dr, dc) in enumerate(boards.COMPASS8):
+        placed |= (down == dr * far) & (right == dc * far) & (far <= turned[d])
+    return jnp.where(placed & (row < side), player, board)
