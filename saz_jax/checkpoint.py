@@ -1,6 +1,6 @@
 """Checkpoints of a training run, whole or not at all; the only importer of orbax.
 
-Everything is stored as named arrays (see `export.flatten`) beside one JSON object that holds their shapes,
+Everything is stored as named arrays (see `named_arrays`) beside one JSON object that holds their shapes,
 dtypes and checksum.  So a checkpoint can be read without a template and on any number of devices, and one
 that was damaged after it was written is recognised.
 """
@@ -13,7 +13,7 @@ import jax
 import numpy as np
 import orbax.checkpoint as ocp
 
-from saz_jax.export import checksum, flatten, nest, path_name
+from saz_jax.named_arrays import NamedArrays, checksum, flatten, mismatch, named_leaves, nest
 
 logger = logging.getLogger(__name__)
 
@@ -23,7 +23,7 @@ class Snapshot(NamedTuple):
 
     state: Any
     """PyTree of arrays with a structure known before restoring; PRNG keys as key data."""
-    replay: list[dict[str, np.ndarray]]
+    replay: list[NamedArrays]
     """Per remembered iteration, arrays of any shape by name."""
     meta: dict[str, Any]
     """JSON: config, versions, elapsed seconds, ..."""
@@ -100,22 +100,31 @@ class Checkpoints:
         if newest is None:
             return None
         iteration, arrays, facts = newest
-        replay: list[dict[str, np.ndarray]] = [{} for _ in range(facts["remembered"])]
-        for name, array in arrays.items():
-            if name.startswith("replay/"):
-                _, index, field = name.split("/", maxsplit=2)
-                replay[int(index)][field] = array
-        return iteration, Snapshot(self._like(template, arrays), replay, facts["meta"])
+        state, replay = _branch(arrays, "state"), _branch(arrays, "replay")
+        if problem := mismatch(state, template):
+            raise ValueError(
+                f"checkpoint {iteration} in {self.folder} does not fit this run: {problem}; "
+                f"use the settings it was made with, or another workdir"
+            )
+        leaves = [state[name] for name in named_leaves(template)]
+        remembered: list[NamedArrays] = [{} for _ in range(facts["remembered"])]
+        for name, array in replay.items():
+            index, field = name.split("/", maxsplit=1)
+            remembered[int(index)][field] = array
+        return iteration, Snapshot(
+            jax.tree.unflatten(jax.tree.structure(template), leaves), remembered, facts["meta"]
+        )
 
-    def variables(self) -> tuple[Any, dict[str, Any]] | None:
-        """(state.variables, meta) of the newest whole checkpoint, for readers that know no template."""
+    def read(self, branch: str) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """(the branch of the state as nested dictionaries, meta) of the newest whole checkpoint, or None.
+
+        For readers that have no template; `branch` is a path such as "learner/variables".
+        """
         newest = self._newest()
         if newest is None:
             return None
         _, arrays, facts = newest
-        prefix = "state/variables/"
-        ours = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
-        return nest(ours), facts["meta"]
+        return nest(_branch(arrays, f"state/{branch}")), facts["meta"]
 
     def wait(self) -> None:
         """Return when everything saved is on disk; raise OSError if it could not be written."""
@@ -131,7 +140,7 @@ class Checkpoints:
         finally:
             self._manager.close()
 
-    def _newest(self) -> tuple[int, dict[str, np.ndarray], dict[str, Any]] | None:
+    def _newest(self) -> tuple[int, NamedArrays, dict[str, Any]] | None:
         iterations = self.iterations()
         for iteration in reversed(iterations):
             try:
@@ -144,7 +153,7 @@ class Checkpoints:
             raise ValueError(f"every checkpoint in {self.folder} is damaged; start again in another workdir")
         return None
 
-    def _read(self, iteration: int) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    def _read(self, iteration: int) -> tuple[NamedArrays, dict[str, Any]]:
         read = self._manager.restore(
             iteration,
             args=ocp.args.Composite(arrays=ocp.args.StandardRestore(), facts=ocp.args.JsonRestore()),
@@ -158,27 +167,14 @@ class Checkpoints:
             raise ValueError("its arrays differ from their checksum")
         return arrays, facts
 
-    def _like(self, template: Any, arrays: dict[str, np.ndarray]) -> Any:
-        leaves, structure = jax.tree_util.tree_flatten_with_path(template)
-        wanted = {f"state/{path_name(path)}": leaf for path, leaf in leaves}
-        found = {name: _spec(array) for name, array in arrays.items() if name.startswith("state/")}
-        for name in sorted({**wanted, **found}):
-            here, there = found.get(name), _spec(wanted[name]) if name in wanted else None
-            if here != there:
-                raise ValueError(
-                    f"checkpoint in {self.folder} does not fit this run: {name} is {here or 'absent'} there "
-                    f"and {there or 'absent'} here; use the settings it was made with, or another workdir"
-                )
-        return structure.unflatten([arrays[name] for name in wanted])
-
     def _cannot_write(self, error: Exception) -> OSError:
         return OSError(f"cannot write a checkpoint to {self.folder} ({_line(error)}); is the disk full?")
 
 
-def _spec(leaf: Any) -> str:
-    """Dtype and shape, such as float32[2, 3]."""
-    leaf = leaf if hasattr(leaf, "dtype") else np.asarray(leaf)
-    return f"{leaf.dtype}{list(leaf.shape)}"
+def _branch(arrays: NamedArrays, prefix: str) -> NamedArrays:
+    """The arrays whose path starts with `prefix`, by the rest of their path."""
+    start = f"{prefix}/"
+    return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
 
 
 def _line(error: Exception) -> str:
