@@ -5,9 +5,7 @@ import sys
 
 import saz_jax
 
-OPTIONAL = (
-    "choix hypothesis IPython matplotlib pgx pytest sgfmill tensorboard tensorboardX tqdm tyro wandb"
-).split()
+OPTIONAL = ("choix", "IPython", "matplotlib", "pgx", "sgfmill", "tensorboardX", "tyro", "wandb")
 
 
 def test_every_public_name_exists():
