@@ -1,13 +1,13 @@
 """Many games between two players, batched on device: nobody searches where a game is over or not its turn.
 
-Two groups of W lanes are played side by side.  In one group the player is to move, in the other its
-opponent; after every ply the groups change places, since the side to move alternates.  A lane whose
-game is over takes the next waiting game, and when none waits, the lanes are halved as games end.
+2W lanes are played side by side.  In the first W the player is to move, in the last W its opponent;
+after every ply the halves change places, since the side to move alternates.  A lane whose game is over
+takes the next waiting game, and when none waits, the lanes are halved as games end.
 """
 
 import functools
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -18,12 +18,14 @@ from jax.tree_util import Partial
 from saz_jax.types import Array, Game, GameState, Player
 
 MAX_LANES = 32
-"""Lanes of a group unless told otherwise: twice as many games are in progress at a time."""
+"""W unless told otherwise: the players are asked about at most this many positions at a time."""
+MIN_LANES = 4
+"""Lanes are not halved below this W: compiling again would cost more than it saves."""
 PLIES_PER_CALL = 8
 """Plies between two looks of the host at the games: for progress, without effect on the results."""
 
-Progress = Callable[[int], None]
-"""Called with the number of finished games."""
+Progress: TypeAlias = Callable[[int], None]
+"""Called now and then with the number of finished games."""
 
 
 class Records(NamedTuple):
@@ -38,15 +40,15 @@ class Records(NamedTuple):
     actions: np.ndarray
     """int32[G, T]: the moves in padded coordinates, opening included; -1 after the end."""
     asked: np.ndarray
-    """int32[2]: positions that the player and its opponent were asked to move in, idle lanes included."""
+    """int32[2]: positions put to the player and to its opponent, idle lanes included."""
 
 
 class Lanes(NamedTuple):
-    """W games in progress."""
+    """2W games in progress: the player is to move in the first half, its opponent in the last."""
 
     states: GameState
     game: Array
-    """int32[W]: number of the game in each lane; G if the lane is free."""
+    """int32[2W]: number of the game in each lane; G if the lane is free."""
 
 
 class Ledger(NamedTuple):
@@ -59,21 +61,11 @@ class Ledger(NamedTuple):
     actions: Array
     """int32[G, T]"""
     asked: Array
-    """int32[2]"""
+    """int32[2]: see `Records`."""
     illegal: Array
     """bool[2]: whether the player or its opponent chose an illegal action."""
-
-
-class Floor(NamedTuple):
-    """All that changes while games are played."""
-
-    player: Lanes
-    """Here the player is to move."""
-    opponent: Lanes
-    """Here its opponent is to move."""
-    ledger: Ledger
     ply: Array
-    """int32[]: counts the rounds of the whole floor; numbers their keys."""
+    """int32[]: rounds played so far; numbers their keys."""
 
 
 def play_games(
@@ -91,149 +83,167 @@ def play_games(
     """Plays G games from `starts[G]` to their ends; in game g the player has `colours[g]`.
 
     `opening: int32[G, T]`, if given, are the actions that led to the starts; they open the records.
+    `lanes` is W.
     """
     count = len(colours)
     width = _lanes_for(count) if lanes is None else min(lanes, count)
     if width < 1:
         raise ValueError(f"lanes={lanes} leaves no board to play on; use 1 or more")
     players = (_as_partial(player), _as_partial(opponent))
-    colours_on_device = jnp.asarray(colours, jnp.int8)
-    floor = _open_floor(game, starts, opening, width)
+    sides = jnp.stack([jnp.asarray(colours, jnp.int8), -jnp.asarray(colours, jnp.int8)])
+    table, ledger = _open_lanes(starts, width), _open_ledger(game, count, opening)
     while True:
-        floor = _play_plies(game, players, starts, colours_on_device, floor, key)
-        for name, illegal in zip(("player", "opponent"), np.asarray(floor.ledger.illegal), strict=True):
+        table, ledger = _play_plies(game, players, starts, sides, table, ledger, key)
+        for name, illegal in zip(("player", "opponent"), np.asarray(ledger.illegal), strict=True):
             if illegal:
                 raise ValueError(f"the {name} chose an illegal action; choose where states.legal is True")
-        waiting, busy = int(floor.ledger.waiting.sum()), _busy(floor)
+        waiting, busy = int(ledger.waiting.sum()), np.asarray(_busy(table, count))
         if progress is not None:
             progress(count - waiting - int(busy.sum()))
         if not waiting and not busy.any():
             break
-        if not waiting and busy.max() <= width // 2:
-            width = 1 << int(busy.max() - 1).bit_length()
-            floor = _narrow(floor, width)
-    ledger = jax.device_get(floor.ledger)
-    return Records(
-        ledger.outcomes, np.asarray(colours), np.asarray(starts.size), ledger.actions, ledger.asked
-    )
+        while not waiting and busy.max() <= _narrower(width):
+            width = _narrower(width)
+            table = _narrow(table, width)
+    outcomes, actions, asked = jax.device_get((ledger.outcomes, ledger.actions, ledger.asked))
+    return Records(outcomes, np.asarray(colours), np.asarray(starts.size), actions, asked)
 
 
 def _lanes_for(games: int) -> int:
-    """The widest group up to `MAX_LANES` such that games of equal length come in waves of equal size."""
-    per_group = (games + 1) // 2
-    waves = -(-per_group // MAX_LANES)
-    return -(-per_group // waves)
+    """The largest W up to `MAX_LANES` for which games of equal length come in waves of equal size."""
+    per_half = -(-games // 2)
+    waves = -(-per_half // MAX_LANES)
+    return -(-per_half // waves)
+
+
+def _narrower(width: int) -> int:
+    """The largest power of two up to W / 2; 0 if that is below `MIN_LANES`."""
+    narrower = 1 << max(width // 2, 1).bit_length() - 1
+    return narrower if narrower >= MIN_LANES else 0
 
 
 def _as_partial(player: Player) -> Partial:
     return player if isinstance(player, Partial) else Partial(player)
 
 
-def _open_floor(game: Game, starts: GameState, opening: Array | None, width: int) -> Floor:
+def _open_lanes(starts: GameState, width: int) -> Lanes:
+    """Free lanes, with some position in each so that a player can be asked."""
     count = len(starts.size)
+    some = jnp.arange(2 * width) % count
+    return Lanes(jax.tree.map(lambda x: x[some], starts), jnp.full(2 * width, count, jnp.int32))
+
+
+def _open_ledger(game: Game, count: int, opening: Array | None) -> Ledger:
     actions = jnp.full((count, game.max_moves), -1, jnp.int32)
     if opening is not None:
         actions = actions.at[:, : opening.shape[1]].set(opening)
-    free = Lanes(
-        jax.tree.map(lambda x: x[jnp.arange(width) % count], starts), jnp.full(width, count, jnp.int32)
-    )
-    ledger = Ledger(
+    return Ledger(
         waiting=jnp.ones(count, bool),
         outcomes=jnp.zeros(count),
         actions=actions,
         asked=jnp.zeros(2, jnp.int32),
         illegal=jnp.zeros(2, bool),
+        ply=jnp.int32(0),
     )
-    return Floor(free, free, ledger, jnp.int32(0))
 
 
-def _busy(floor: Floor) -> Array:
-    """int32[2]: lanes in use, of each group."""
-    count = len(floor.ledger.waiting)
-    return jnp.stack([jnp.sum(floor.player.game < count), jnp.sum(floor.opponent.game < count)])
+def _busy(lanes: Lanes, count: int) -> Array:
+    """int32[2]: lanes in use in each half."""
+    return jnp.sum(lanes.game.reshape(2, -1) < count, axis=1)
 
 
-def _narrow(floor: Floor, width: int) -> Floor:
-    """The same games in `width` lanes for each group."""
-
-    def busy_first(lanes: Lanes) -> Lanes:
-        order = jnp.argsort(lanes.game)[:width]  # free lanes hold the largest number
-        return jax.tree.map(lambda x: x[order], lanes)
-
-    return floor._replace(player=busy_first(floor.player), opponent=busy_first(floor.opponent))
+def _narrow(lanes: Lanes, width: int) -> Lanes:
+    """The same games in fewer lanes."""
+    first, last = jnp.split(lanes.game, 2)  # free lanes hold the largest number and are sorted out
+    kept = jnp.concatenate([jnp.argsort(first)[:width], len(first) + jnp.argsort(last)[:width]])
+    return jax.tree.map(lambda x: x[kept], lanes)
 
 
 @functools.partial(jax.jit, static_argnames="game")
 def _play_plies(
-    game: Game, players: tuple[Partial, Partial], starts: GameState, colours: Array, floor: Floor, key: Array
-) -> Floor:
-    """Plays a few plies; fewer if a player errs, all games are over or half the lanes idle for good."""
-    first_ply, width = floor.ply, len(floor.player.game)
-
-    def useful(floor: Floor) -> Array:
-        waiting, busy = floor.ledger.waiting.any(), _busy(floor).max()
-        enough = jnp.where(width > 1, busy > width // 2, busy > 0)
-        return (waiting | enough) & ~floor.ledger.illegal.any() & (floor.ply < first_ply + PLIES_PER_CALL)
-
-    def ply(floor: Floor) -> Floor:
-        player_key, opponent_key = jax.random.split(jax.random.fold_in(key, floor.ply))
-        moved, ledger = _turn(game, players, 0, starts, colours, floor.player, floor.ledger, player_key)
-        answered, ledger = _turn(game, players, 1, starts, colours, floor.opponent, ledger, opponent_key)
-        return Floor(player=answered, opponent=moved, ledger=ledger, ply=floor.ply + 1)
-
-    return lax.while_loop(useful, ply, floor)
-
-
-def _turn(
     game: Game,
     players: tuple[Partial, Partial],
-    who: int,
     starts: GameState,
-    colours: Array,
+    sides: Array,
     lanes: Lanes,
     ledger: Ledger,
     key: Array,
 ) -> tuple[Lanes, Ledger]:
-    """Fills free lanes with games in which it is the turn of `players[who]`, and lets it move."""
-    count, width = len(colours), len(lanes.game)
-    side = colours if who == 0 else -colours
-    lanes, waiting = _refill(lanes, ledger.waiting, ledger.waiting & (starts.to_play == side), starts)
-    states, busy = lanes.states, lanes.game < count
+    """Plays a few plies; fewer if a player errs, all games are over or half the lanes idle for good.
 
-    idle = jnp.zeros(width, jnp.int32)
-    action = lax.cond(busy.any(), lambda: players[who](key, states).astype(jnp.int32), lambda: idle)
-    # A game in which the side to move did not change waits for a ply, until the right player comes by.
-    moving = busy & ~states.terminated & (states.to_play == side[jnp.minimum(lanes.game, count - 1)])
-    illegal = moving & ~jnp.take_along_axis(states.legal, action[:, None], axis=1)[:, 0]
-    states = _where(moving, jax.vmap(game.step)(states, action), states)
-    over = busy & states.terminated
+    `sides: int8[2, G]` are the colours of the player and its opponent.
+    """
+    last_ply, width, count = ledger.ply + PLIES_PER_CALL, len(lanes.game) // 2, sides.shape[1]
 
-    ledger = Ledger(
-        waiting=waiting,
-        outcomes=ledger.outcomes.at[jnp.where(over, lanes.game, count)].set(states.outcome, mode="drop"),
-        actions=ledger.actions.at[jnp.where(moving, lanes.game, count), lanes.states.move_count].set(
-            action, mode="drop"
-        ),
-        asked=ledger.asked.at[who].add(jnp.where(busy.any(), width, 0)),
-        illegal=ledger.illegal.at[who].set(illegal.any()),
-    )
-    return Lanes(states, jnp.where(over, count, lanes.game)), ledger
+    def useful(carry: tuple[Lanes, Ledger]) -> Array:
+        lanes, ledger = carry
+        wanted = ledger.waiting.any() | (_busy(lanes, count).max() > _narrower(width))
+        return wanted & ~ledger.illegal.any() & (ledger.ply < last_ply)
+
+    def ply(carry: tuple[Lanes, Ledger]) -> tuple[Lanes, Ledger]:
+        lanes, ledger = carry
+        lanes, waiting = _refill(lanes, ledger.waiting, ledger.waiting & (starts.to_play == sides), starts)
+        asked = _busy(lanes, count) > 0
+        keys = jax.random.split(jax.random.fold_in(key, ledger.ply))
+        action = jnp.concatenate(
+            [_ask(players[i], asked[i], keys[i], _half(lanes.states, i, width)) for i in (0, 1)]
+        )
+        lanes, ledger = _step(game, sides, lanes, ledger, action)
+        return _swap(lanes, width), ledger._replace(
+            waiting=waiting, asked=ledger.asked + width * asked, ply=ledger.ply + 1
+        )
+
+    return lax.while_loop(useful, ply, (lanes, ledger))
+
+
+def _half(states: GameState, which: int, width: int) -> GameState:
+    return jax.tree.map(lambda x: x[which * width : (which + 1) * width], states)
+
+
+def _swap(lanes: Lanes, width: int) -> Lanes:
+    return jax.tree.map(lambda x: jnp.roll(x, width, axis=0), lanes)
+
+
+def _ask(player: Partial, needed: Array, key: Array, states: GameState) -> Array:
+    """int32[W]: the player's actions, if any lane needs one."""
+    idle = jnp.zeros(len(states.size), jnp.int32)
+    return lax.cond(needed, lambda: player(key, states).astype(jnp.int32), lambda: idle)
 
 
 def _refill(lanes: Lanes, waiting: Array, fitting: Array, starts: GameState) -> tuple[Lanes, Array]:
-    """Puts the first fitting games into the free lanes."""
-    count, width = len(waiting), len(lanes.game)
-    free = lanes.game == count
-    queue = jnp.nonzero(fitting, size=width, fill_value=count)[0].astype(jnp.int32)
-    taken = jnp.where(free, queue[jnp.cumsum(free) - 1], count)
+    """Puts waiting games into the free lanes; `fitting: bool[2, G]` says which ones suit which half."""
+    count, width = len(waiting), len(lanes.game) // 2
+    queues = jax.vmap(lambda fit: jnp.nonzero(fit, size=width, fill_value=count)[0])(fitting)
+    free = lanes.game.reshape(2, width) == count
+    nth = jnp.cumsum(free, axis=1) - 1
+    taken = jnp.where(free, jnp.take_along_axis(queues, nth, axis=1), count).reshape(-1).astype(jnp.int32)
     fresh = taken < count
     begun = jax.tree.map(lambda x: x[jnp.minimum(taken, count - 1)], starts)
     refilled = Lanes(_where(fresh, begun, lanes.states), jnp.where(fresh, taken, lanes.game))
     return refilled, waiting.at[taken].set(False, mode="drop")
 
 
+def _step(game: Game, sides: Array, lanes: Lanes, ledger: Ledger, action: Array) -> tuple[Lanes, Ledger]:
+    """Plays `action: int32[2W]`, writes it down and closes the games that are over."""
+    count, width = sides.shape[1], len(action) // 2
+    busy, before = lanes.game < count, lanes.states
+    mover = jnp.repeat(jnp.arange(2), width)
+    # Where the side to move did not alternate, the lane waits for a ply, until the right half comes by.
+    moving = busy & ~before.terminated & (before.to_play == sides[mover, jnp.minimum(lanes.game, count - 1)])
+    illegal = moving & ~jnp.take_along_axis(before.legal, action[:, None], axis=1)[:, 0]
+    states = _where(moving, jax.vmap(game.step)(before, action), before)
+    over = busy & states.terminated
+
+    written = jnp.where(moving, lanes.game, count)  # out of range: dropped
+    closed = jnp.where(over, lanes.game, count)
+    ledger = ledger._replace(
+        outcomes=ledger.outcomes.at[closed].set(states.outcome, mode="drop"),
+        actions=ledger.actions.at[written, before.move_count].set(action, mode="drop"),
+        illegal=illegal.reshape(2, width).any(axis=1),
+    )
+    return Lanes(states, jnp.where(over, count, lanes.game)), ledger
+
+
 def _where(mask: Array, new: GameState, old: GameState) -> GameState:
     """`new` in the lanes of the mask, `old` in the others."""
-    return jax.tree.map(
-        lambda a, b: jnp.where(mask.reshape(mask.shape + (1,) * (a.ndim - 1)), a, b), new, old
-    )
+    return jax.tree.map(lambda a, b: jnp.where(mask.reshape(-1, *[1] * (a.ndim - 1)), a, b), new, old)
