@@ -226,7 +226,8 @@ class TrainConfig:
     @property
     def model_config(self) -> ModelConfig:
         """The part that evaluators need."""
-        return ModelConfig(self.model, self.gin, self.cnn, self.fcn, self.subgraphs)
+        cnn = dataclasses.replace(self.cnn, side=max(self.sizes))
+        return ModelConfig(self.model, self.gin, cnn, self.fcn, self.subgraphs)
 
 
 Config = TypeVar("Config")

@@ -1,4 +1,4 @@
-"""One program over all devices of all processes: the mesh, what is split over it, and the way back to the host.
+"""One program over all devices of all processes: the mesh, what is split over it, and the way back.
 
 Games and batches are split along the one axis of the mesh; weights, keys and optimiser state are copied to
 every device.  Host arrays are the same on every process: what self-play produces is gathered, so that any
@@ -10,14 +10,14 @@ from typing import Any
 import jax
 import numpy as np
 from jax.experimental import multihost_utils
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 AXIS = "devices"
 
 
 def make_mesh() -> Mesh:
     """All devices of all processes in one row."""
-    return jax.make_mesh((jax.device_count(),), (AXIS,))
+    return jax.make_mesh((jax.device_count(),), (AXIS,), axis_types=(AxisType.Auto,))
 
 
 def check_divides(mesh: Mesh, name: str, count: int) -> None:
@@ -42,6 +42,18 @@ def fetch(tree: Any) -> Any:
     if jax.process_count() == 1:
         return jax.device_get(tree)
     return jax.tree.map(_gather, tree)
+
+
+def agree(condition: bool) -> bool:
+    """What process 0 says; for decisions that depend on a clock."""
+    if jax.process_count() == 1:
+        return condition
+    return bool(multihost_utils.broadcast_one_to_all(np.asarray(condition)))
+
+
+def wait_for_all(name: str) -> None:
+    """Returns when every process has come to the point `name`."""
+    multihost_utils.sync_global_devices(name)
 
 
 def _place(tree: Any, sharding: NamedSharding) -> Any:

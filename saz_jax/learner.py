@@ -53,7 +53,7 @@ StepFn = Callable[[LearnerState, Array, Batch], tuple[LearnerState, Losses]]
 def make_learner(
     network: Network, config: LearnerConfig
 ) -> tuple[Callable[[Variables], LearnerState], StepFn]:
-    """(init, step): pure functions; jit `step` with the batch split over devices and it averages the gradient."""
+    """(init, step), pure; jit `step` on a batch split over devices and it averages the gradient over them."""
     optimiser = make_optimiser(config)
 
     def init(variables: Variables) -> LearnerState:

@@ -61,8 +61,8 @@ def release(
 ) -> tuple[Positions, Positions]:
     """(positions whose game has ended, with z; positions of the games still under way).
 
-    `pending` holds the open positions of earlier calls.  `played` are the T * B positions of B lanes over
-    T moves, move by move; `ended` and `outcome` [T, B] say whether that move ended its game, and how for dark.
+    `pending` holds the open positions of earlier calls.  `played` are the T * B positions of B lanes over T
+    moves, move by move; `ended` and `outcome` [T, B] say whether that move ended its game, and how for dark.
     """
     moves, lanes = ended.shape
     known, result = np.zeros((moves + 1, lanes), bool), np.zeros((moves + 1, lanes), np.float32)
@@ -90,6 +90,10 @@ class Replay:
     def __len__(self) -> int:
         return sum(len(block.size) for block in self.iterations)
 
+    def steps(self, batch_size: int, passes: float) -> int:
+        """How many batches `batches` gives."""
+        return max(int(passes * len(self)) // batch_size, 1)
+
     def batches(self, seed: tuple[int, ...], batch_size: int, passes: float) -> Iterator[Positions]:
         """Shuffled batches that run `passes` times over everything kept, at least one batch.
 
@@ -99,7 +103,7 @@ class Replay:
         everything = Positions.join(list(self.iterations))
         count = len(everything.size)
         rng = np.random.default_rng(seed)
-        wanted = max(int(passes * count) // batch_size, 1) * batch_size
+        wanted = self.steps(batch_size, passes) * batch_size
         order = np.concatenate([rng.permutation(count) for _ in range(-(-wanted // count))])
         for start in range(0, wanted, batch_size):
             yield everything.take(order[start : start + batch_size])

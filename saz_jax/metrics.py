@@ -1,0 +1,56 @@
+"""The figures of a run, one row per iteration, in `metrics.jsonl` and `metrics.csv`."""
+
+import csv
+import io
+import json
+import os
+from pathlib import Path
+from typing import TypeAlias
+
+Row: TypeAlias = dict[str, int | float]
+"""Figures by name; a figure that was not measured in an iteration is absent."""
+
+
+class Metrics:
+    """Rows in files that a reader may open at any time; with `write=False` they stay in memory."""
+
+    def __init__(self, workdir: Path, write: bool = True):
+        self._jsonl, self._csv, self._write = workdir / "metrics.jsonl", workdir / "metrics.csv", write
+        self.rows = read_metrics(workdir)
+
+    def keep(self, iterations: int) -> None:
+        """Forgets the rows after that many iterations: the run goes on from there and makes them again."""
+        self.rows = [row for row in self.rows if row["iteration"] <= iterations]
+        self._replace(self._jsonl, "".join(json.dumps(row) + "\n" for row in self.rows))
+
+    def add(self, row: Row) -> None:
+        """One more row."""
+        self.rows.append(row)
+        if self._write:
+            with self._jsonl.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+        self._replace(self._csv, as_csv(self.rows))
+
+    def _replace(self, path: Path, text: str) -> None:
+        if self._write:
+            temporary = path.with_suffix(path.suffix + ".tmp")
+            temporary.write_text(text)
+            os.replace(temporary, path)
+
+
+def read_metrics(workdir: Path) -> list[Row]:
+    """The rows of the run in `workdir`, [] if there are none; a line cut short by a crash is left out."""
+    path = Path(workdir) / "metrics.jsonl"
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text().splitlines(keepends=True) if line.endswith("\n")]
+
+
+def as_csv(rows: list[Row]) -> str:
+    """A table with one column for every name in any row, in order of appearance."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()

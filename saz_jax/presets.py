@@ -1,0 +1,82 @@
+"""Named recipes for training: `preset("small", "gomoku", "saz")`; imports no jax."""
+
+import dataclasses
+from typing import Literal
+
+from saz_jax.config import (
+    CNNConfig,
+    EvaluationConfig,
+    FCNConfig,
+    GameName,
+    GINConfig,
+    LearnerConfig,
+    ModelName,
+    SearchConfig,
+    SelfPlayConfig,
+    TrainConfig,
+)
+
+PresetName = Literal["small", "paper", "smoke"]
+TRAINED_SIZES: dict[GameName, tuple[int, ...]] = {
+    "othello": (5, 6, 7, 8),
+    "gomoku": (5, 6, 7, 8, 9),
+    "go": (5, 6, 7, 8, 9),
+}
+"""The paper's training sizes (Sec. 4.1); for Go it names the largest only."""
+
+
+def preset(name: PresetName, game: GameName, model: ModelName) -> TrainConfig:
+    """The settings of a named recipe for one game and model.
+
+    paper: the paper's hyperparameters; small: what learns fastest per hour of a CPU or one GPU; smoke: the
+    whole pipeline in a minute or two, too short to play well.  Models for one size train on the largest.
+    """
+    sizes = TRAINED_SIZES[game]
+    # model1's CNN is the one network that the paper trained on all symmetries of its examples.
+    learner = LearnerConfig(symmetries=model in ("model1", "model5"))
+    search = SearchConfig()
+    paper = TrainConfig(game=game, model=model, sizes=sizes, search=search, learner=learner)
+    if model in ("model1", "model2", "model5"):
+        paper = dataclasses.replace(paper, sizes=sizes[-1:])
+    if name == "paper":
+        return paper
+    if name == "smoke":
+        return dataclasses.replace(
+            paper,
+            sizes=(6,) if len(paper.sizes) == 1 else (5, 6),
+            gin=GINConfig(hidden=16, head=16, edges="compass8", dummy="mean", dropout=0.0),
+            cnn=CNNConfig(channels=16, dense=(32, 32)),
+            fcn=FCNConfig(blocks=2, channels=16),
+            search=SearchConfig(kind="gumbel", simulations=8),
+            selfplay=SelfPlayConfig(games=16, moves=16),
+            learner=dataclasses.replace(learner, batch_size=32),
+            evaluation=EvaluationConfig(every=0, games=4, simulations=4),
+        )
+    return dataclasses.replace(
+        paper,
+        gin=GINConfig(
+            layers=4,
+            hidden=48,
+            head=48,
+            edges="compass8",
+            dummy="mean",
+            residual=True,
+            norm="layer",
+            dropout=0.0,
+            features="stones_legal",
+        ),
+        cnn=CNNConfig(channels=48, dense=(128, 64), features="stones_legal"),
+        fcn=FCNConfig(blocks=3, channels=48),
+        search=SearchConfig(kind="gumbel", simulations=24),
+        selfplay=SelfPlayConfig(games=128, moves=32, favour="none"),
+        learner=LearnerConfig(
+            passes=0.25,
+            batch_size=256,
+            learning_rate=2e-3,
+            warmup_steps=100,
+            clip=1.0,
+            policy_over="legal",
+            symmetries=True,
+            average=0.998,
+        ),
+    )

@@ -1,0 +1,183 @@
+"""The training run around the iterations: workdir, checkpoints, metrics, periodic evaluation.
+
+The state is only ever saved between iterations, and each iteration is a function of the state before it: a
+run that was killed continues to the same bits as one that was not.
+"""
+
+import dataclasses
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import jax
+
+from saz_jax import arena, devices
+from saz_jax.agent import CHECKPOINTS, EXPORT, Agent
+from saz_jax.checkpoint import Checkpoints, Snapshot
+from saz_jax.config import TrainConfig, config_difference
+from saz_jax.iteration import GameMaker, Program, Progress, RunState, iterate, make_program, start
+from saz_jax.metrics import Metrics, Row
+from saz_jax.players import greedy_player, random_player
+from saz_jax.provenance import provenance
+from saz_jax.replay import Positions
+from saz_jax.types import Game, Model, Player
+
+SAVE_SECONDS = 60
+"""A checkpoint is written when the last one is older than this, and at the end."""
+OPPONENTS: dict[str, Callable[[Game], Player]] = {
+    "random": lambda game: random_player(),
+    "greedy": greedy_player,
+}
+
+
+def run(
+    config: TrainConfig,
+    workdir: str | Path,
+    *,
+    iterations: int | None = None,
+    minutes: float | None = None,
+    init_from: Agent | None = None,
+    make: GameMaker | None = None,
+    progress: Progress = lambda phase, done, total: None,
+) -> Iterator[Row]:
+    """Trains in `workdir` until `iterations` are done or `minutes` are spent; yields a row per iteration.
+
+    A workdir that holds a run of the same config is continued, another config is refused.  The limits count
+    the whole run, earlier stretches included; minutes count iterations, not evaluations.  `init_from` gives
+    the weights to start from.  A keyboard interrupt saves the last whole iteration and is passed on.
+    """
+    if iterations is None and minutes is None:
+        raise ValueError("a run needs an end; give iterations or minutes")
+    workdir, first = Path(workdir), jax.process_index() == 0
+    program = make_program(config, make)
+    fresh = start(program, init_from.variables if init_from else None)
+    claim(workdir, config, init_from)
+    metrics = Metrics(workdir, write=first)
+    with Checkpoints(workdir / CHECKPOINTS) as checkpoints:
+        state = restore(program, fresh, checkpoints)
+        metrics.keep(state.iteration)
+        saved_at = time.monotonic()
+
+        def finished() -> bool:
+            over = iterations is not None and state.iteration >= iterations
+            return over or (minutes is not None and state.seconds >= 60 * minutes)
+
+        try:
+            while not finished():
+                state, row = iterate(program, state, progress)
+                every, last = config.evaluation.every, finished()
+                if first and (last or (every and state.iteration % every == 0)):
+                    row |= evaluate(program, state, progress)
+                    make_agent(program, state).export(workdir / "stages" / f"{state.iteration:06d}.npz")
+                metrics.add(row)
+                if last or devices.agree(time.monotonic() - saved_at > SAVE_SECONDS):
+                    save(program, state, checkpoints, workdir)
+                    saved_at = time.monotonic()
+                yield row
+        except KeyboardInterrupt:
+            # Several processes may be interrupted in different iterations; they rely on the last common one.
+            if jax.process_count() == 1:
+                save(program, state, checkpoints, workdir)
+            raise
+
+
+def claim(workdir: Path, config: TrainConfig, init_from: Agent | None) -> None:
+    """Makes `workdir` this run's, or raises `ValueError` if it holds something else."""
+    if workdir.exists() and not workdir.is_dir():
+        raise ValueError(f"workdir {workdir} is a file; name a folder")
+    path, settings = workdir / "config.json", json.loads(json.dumps(dataclasses.asdict(config)))
+    if path.exists():
+        try:
+            there = json.loads(path.read_text())["config"]
+        except (json.JSONDecodeError, KeyError, TypeError) as error:
+            raise ValueError(f"{path} is no run's config ({error}); name another workdir") from error
+        if difference := config_difference(there, settings):
+            raise ValueError(
+                f"workdir {workdir} holds a run with other settings: {'; '.join(difference)}. "
+                f"Use those settings to continue it, or name another workdir"
+            )
+        return
+    if workdir.exists() and any(workdir.iterdir()):
+        raise ValueError(f"workdir {workdir} is not empty and holds no run; name a new folder")
+    try:
+        workdir.mkdir(parents=True, exist_ok=True)
+        if jax.process_index() == 0:
+            origin = init_from.meta if init_from else None
+            facts = {"config": settings, "init_from": origin, **provenance()}
+            half = path.with_suffix(".tmp")
+            half.write_text(json.dumps(facts, indent=2) + "\n")
+            os.replace(half, path)
+    except OSError as error:
+        raise ValueError(f"cannot write to workdir {workdir} ({error.strerror}); name another one") from error
+    devices.wait_for_all("claim")
+
+
+def save(program: Program, state: RunState, checkpoints: Checkpoints, workdir: Path) -> None:
+    """Writes a checkpoint of `state` and the newest agent."""
+    if checkpoints.iterations()[-1:] == [state.iteration]:
+        return
+    arrays = devices.fetch({"learner": state.learner, "games": state.games})
+    blocks = [state.pending, *state.replay]
+    agent = make_agent(program, state)
+    checkpoints.save(state.iteration, Snapshot(arrays, [block._asdict() for block in blocks], agent.facts()))
+    if jax.process_index() == 0:
+        agent.export(workdir / EXPORT)
+
+
+def restore(program: Program, fresh: RunState, checkpoints: Checkpoints) -> RunState:
+    """The newest saved state, placed on the devices at hand; `fresh` if there is none."""
+    found = checkpoints.restore({"learner": fresh.learner, "games": fresh.games})
+    if found is None:
+        return fresh
+    iteration, snapshot = found
+    pending, *replay = (Positions(**block) for block in snapshot.replay)
+    return RunState(
+        iteration=iteration,
+        learner=devices.copy(program.mesh, snapshot.state["learner"]),
+        games=devices.split(program.mesh, snapshot.state["games"]),
+        pending=pending,
+        replay=tuple(replay),
+        seconds=snapshot.meta["seconds"],
+    )
+
+
+def make_agent(program: Program, state: RunState) -> Agent:
+    """The agent that this state of the run plays as."""
+    config = program.config
+    return Agent(
+        variables=devices.fetch(state.learner.average),
+        game_name=program.game.name,
+        game_options=dict(program.game.options),
+        model=config.model_config,
+        search=config.search,
+        trained_sizes=config.sizes,
+        meta={"seed": config.seed, "iteration": state.iteration, "seconds": state.seconds, **provenance()},
+    )
+
+
+def evaluation_sizes(config: TrainConfig, model: Model) -> tuple[int, ...]:
+    """The board sides of the periodic evaluation: a trained one and, for scalable models, an unseen one."""
+    if config.evaluation.sizes:
+        return config.evaluation.sizes
+    largest = max(config.sizes)
+    return (largest,) if model.sizes[1] is not None else (largest, 2 * largest)
+
+
+def evaluate(program: Program, state: RunState, progress: Progress) -> Row:
+    """Average outcomes against random and greedy, named `random_8`, `greedy_16` and so on."""
+    config, agent = program.config, make_agent(program, state)
+    sizes, figures = evaluation_sizes(config, program.model), Row()
+    for size in sizes:
+        game = program.game if size <= program.game.max_size else program.make(size)
+        player = agent.player(game, simulations=config.evaluation.simulations, sizes=(size,))
+        for opponent, make_opponent in OPPONENTS.items():
+            key = jax.random.fold_in(jax.random.key(config.seed), len(figures))
+            games = config.evaluation.games
+            result = arena.match(
+                game, player, make_opponent(game), key, size=size, games=games, opening_moves=2
+            )
+            figures[f"{opponent}_{size}"] = result.outcome
+            progress("evaluation", len(figures), len(OPPONENTS) * len(sizes))
+    return figures
