@@ -1,12 +1,13 @@
 """Tree search guided by an `EvaluateFn`: AlphaZero's PUCT and Gumbel MuZero, on mctx.
 
-Both searches are exact about the rules: a terminal node is worth its outcome and nothing else, the sign of
-a value follows `to_play` before and after each move, and no illegal move is ever expanded.  Nothing
-depends on the padding: ties fall to the first move in board order, noise is drawn by live index.
+Both are exact about the rules: a finished game is worth its outcome and nothing else, the sign of a value
+follows `to_play` before and after each move, and no illegal move is ever expanded.  Nothing depends on the
+padding: ties fall to the first move on the board, and noise is drawn by live index.
 """
 
-import functools
-from typing import Any
+import os
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,170 +15,222 @@ import mctx
 
 from saz_jax.config import SearchConfig
 from saz_jax.games.board import padded_to_live
+from saz_jax.tree import ROOT, SelectFn, Tree, grow_tree, most_visited, principal_variation, tree_memory
 from saz_jax.types import Array, EvaluateFn, Evaluation, Game, GameState, SearchFn, SearchOutput, Variables
 
+# Typed for mctx's own tree; ours has the fields that they read.
+sequential_halving: Any = mctx.gumbel_muzero_root_action_selection
+follow_improved_policy: Any = mctx.gumbel_muzero_interior_action_selection
+
 MASKED = jnp.finfo(jnp.float32).min
-"""Logit of an illegal move; finite, so that softmax and sums stay finite."""
-MAX_VARIATION = 16
-"""Longest principal variation reported."""
+"""Log-probability of an illegal move: finite, since 0 * -inf would be nan."""
 
 
-def make_search(game: Game, evaluate: EvaluateFn, config: SearchConfig) -> SearchFn:
+class GumbelNoise(NamedTuple):
+    """The field by which mctx finds the noise in a tree."""
+
+    root_gumbel: Array
+    """float32[V]"""
+
+
+class Strategy(NamedTuple):
+    """What distinguishes one kind of search from another; the functions see one game."""
+
+    prepare: Callable[[Array, Array, GameState, Array], tuple[Array, Any]]
+    """(key, log prior[V], root, temperature) -> (log prior[V] with noise, data kept in the tree)."""
+    select_root: SelectFn
+    select: SelectFn
+    conclude: Callable[[Array, Tree, GameState, Array], tuple[Array, Array]]
+    """(key, tree, root, temperature) -> (policy[V], action)."""
+
+
+def make_search(
+    game: Game, evaluate: EvaluateFn, config: SearchConfig, memory_limit: int | None = None
+) -> SearchFn:
     """A search of `config.kind` that asks `evaluate` about every new position.
 
     puct (App. "MCTS", Alg. 1 and 2): `policy` is N^(1/temperature), and `action` is drawn from it; at
-    temperature 0 it is the most visited move, the higher Q first among equals.
+    temperature 0 it is the most visited move.  Each simulation adds one visit to a move of the root.
     gumbel: `policy` is the prior improved by the completed Q-values, whatever the temperature; the
-    temperature scales the noise at the root that makes `action` vary.
+    temperature scales the noise at the root, so that at 0 `action` is the best move found.
+    Trees above `memory_limit` bytes (the device's or the machine's memory if None) are refused.
     """
     check(config)
-
-    def recurrent(variables: Variables, key: Array, action: Array, states: GameState):
-        after = jax.vmap(game.step)(states, action)
-        evaluation = masked(evaluate(variables, key, after), after)
-        step = mctx.RecurrentFnOutput(
-            reward=jnp.zeros_like(evaluation.value),
-            discount=jnp.where(after.to_play == states.to_play, 1.0, -1.0),
-            prior_logits=evaluation.logits,
-            value=evaluation.value,
-        )
-        return step, after
+    strategy = {"puct": puct, "gumbel": gumbel}[config.kind](config)
 
     def search(variables: Variables, key: Array, states: GameState, temperature: Any) -> SearchOutput:
-        root_key, noise_key, tree_key, action_key = jax.random.split(key, 4)
-        batch = states.to_play.shape[0]
+        batch = check_states(game, states, temperature)
+        check_memory(game, batch, config.simulations, memory_limit)
         temperature = jnp.broadcast_to(jnp.asarray(temperature, jnp.float32), (batch,))
-        logits, value = masked(evaluate(variables, root_key, states), states)
+        root_key, noise_key, tree_key, action_key = jax.random.split(key, 4)
+
+        def expand(key: Array, states: GameState, action: Array) -> tuple[Evaluation, GameState]:
+            after = jax.vmap(game.step)(states, action)
+            return exact(evaluate(variables, key, after), after), after
+
+        prior, value = exact(evaluate(variables, root_key, states), states)
         noise_keys = jax.random.split(noise_key, batch)
-        if config.kind == "puct":
-            logits = jax.vmap(functools.partial(noisy_prior, config=config))(noise_keys, logits, states)
-            extra = None
-            select_root = functools.partial(puct_action, depth=0, config=config)
-            select = functools.partial(puct_action, config=config)
-        else:
-            gumbel = jax.vmap(functools.partial(live_noise, jax.random.gumbel))(noise_keys, states)
-            gumbel = gumbel * (config.gumbel_scale * temperature)[:, None]
-            extra = mctx.GumbelMuZeroExtraData(root_gumbel=gumbel)  # type: ignore[call-arg]
-            select_root = functools.partial(
-                mctx.gumbel_muzero_root_action_selection,
-                num_simulations=config.simulations,
-                max_num_considered_actions=config.considered,
-                qtransform=completed_qvalues,
-            )
-            select = functools.partial(
-                mctx.gumbel_muzero_interior_action_selection, qtransform=completed_qvalues
-            )
-        tree = mctx.search(
-            variables,
+        prior, extra_data = jax.vmap(strategy.prepare)(noise_keys, prior, states, temperature)
+        tree = grow_tree(
             tree_key,
-            root=mctx.RootFnOutput(prior_logits=logits, value=value, embedding=states),
-            recurrent_fn=recurrent,
-            root_action_selection_fn=select_root,
-            interior_action_selection_fn=select,
-            num_simulations=config.simulations,
-            invalid_actions=~states.legal,
-            extra_data=extra,
+            Evaluation(prior, value),
+            states,
+            expand=expand,
+            select_root=strategy.select_root,
+            select=strategy.select,
+            simulations=config.simulations,
+            extra_data=extra_data,
         )
-        visits = tree.children_visits[:, 0]
-        qvalues = jnp.where(visits > 0, tree.qvalues(jnp.zeros(batch, jnp.int32)), 0.0)
-        if config.kind == "puct":
-            policy = jax.vmap(visit_policy)(visits, qvalues, temperature)
-            action = jax.vmap(jax.random.categorical)(jax.random.split(action_key, batch), jnp.log(policy))
-        else:
-            improved = logits + jax.vmap(completed_qvalues, in_axes=(0, None))(tree, 0)
-            policy = jax.nn.softmax(jnp.where(states.legal, improved, MASKED))
-            most = visits == jnp.max(visits, axis=-1, keepdims=True)
-            action = jnp.argmax(jnp.where(most & states.legal, gumbel + improved, -jnp.inf), axis=-1)
+        action_keys = jax.random.split(action_key, batch)
+        policy, action = jax.vmap(strategy.conclude)(action_keys, tree, states, temperature)
         return SearchOutput(
-            action=action.astype(jnp.int32),
+            action=action,
             policy=policy,
-            value=tree.node_values[:, 0],
-            visits=visits,
-            qvalues=qvalues,
+            value=tree.node_values[:, ROOT],
+            visits=tree.children_visits[:, ROOT],
+            qvalues=tree.children_qvalues[:, ROOT],
             principal_variation=jax.vmap(principal_variation)(tree),
         )
 
     return search
 
 
+def exact(evaluation: Evaluation, states: GameState) -> Evaluation:
+    """The evaluation with log-probabilities over legal moves; a finished game's value is its outcome."""
+    logits = jax.nn.log_softmax(jnp.where(states.legal, evaluation.logits, MASKED))
+    return Evaluation(
+        logits=jnp.where(states.legal, logits, MASKED),
+        value=jnp.where(states.terminated, states.outcome * states.to_play, evaluation.value),
+    )
+
+
+def live_noise(draw: Callable[[Array, tuple[int]], Array], key: Array, state: GameState) -> Array:
+    """float32[V]: noise drawn by live index, so that a move gets the same whatever the padding."""
+    nodes = state.legal.shape[0]
+    return draw(key, (nodes,))[padded_to_live(jnp.arange(nodes), state.size, state.board.shape[0])]
+
+
+def puct(config: SearchConfig) -> Strategy:
+    """AlphaZero's search with raw Q in [-1, 1] (App. "MCTS")."""
+
+    def prepare(key: Array, prior: Array, state: GameState, temperature: Array) -> tuple[Array, None]:
+        if config.noise_fraction == 0:
+            return prior, None
+        alpha = config.noise_concentration / jnp.sum(state.legal)
+        gamma = live_noise(lambda key, shape: jax.random.loggamma(key, alpha, shape), key, state)
+        dirichlet = jax.nn.log_softmax(jnp.where(state.legal, gamma, MASKED))
+        share = config.noise_fraction
+        mixed = jnp.logaddexp(jnp.log1p(-share) + prior, jnp.log(share) + dirichlet)
+        return jnp.where(state.legal, mixed, MASKED), None
+
+    def select(tree: Tree, node: Array) -> Array:
+        visits = tree.children_visits[node]
+        # Before the first visit U is 0 and all Q are equal: counting one visit lets the prior decide.
+        total = jnp.maximum(jnp.sum(visits), 1)
+        unvisited = tree.raw_values[node] if config.unvisited == "parent" else 0.0
+        qvalues = jnp.where(visits > 0, tree.children_qvalues[node], unvisited)
+        prior = jnp.exp(tree.children_prior_logits[node])
+        score = qvalues + config.c_puct * prior * jnp.sqrt(total) / (1 + visits)
+        return jnp.argmax(jnp.where(tree.states.legal[node], score, -jnp.inf)).astype(jnp.int32)
+
+    def conclude(key: Array, tree: Tree, state: GameState, temperature: Array) -> tuple[Array, Array]:
+        visits = tree.children_visits[ROOT]
+        best = jax.nn.one_hot(most_visited(visits, tree.children_qvalues[ROOT]), visits.shape[0])
+        power = (visits / jnp.max(visits)) ** (1 / jnp.where(temperature > 0, temperature, 1.0))
+        policy = jnp.where(temperature > 0, power / jnp.sum(power), best)
+        drawn = jnp.argmax(jnp.log(policy) + live_noise(jax.random.gumbel, key, state))
+        return policy, drawn.astype(jnp.int32)
+
+    return Strategy(prepare, select, select, conclude)
+
+
+def gumbel(config: SearchConfig) -> Strategy:
+    """Gumbel MuZero: sequential halving at the root, the improved policy below it."""
+
+    def prepare(key: Array, prior: Array, state: GameState, temperature: Array):
+        noise = live_noise(jax.random.gumbel, key, state) * (config.gumbel_scale * temperature)
+        return prior, GumbelNoise(root_gumbel=noise)
+
+    def select_root(tree: Tree, node: Array) -> Array:
+        return sequential_halving(
+            None,
+            tree,
+            node,
+            num_simulations=config.simulations,
+            max_num_considered_actions=config.considered,
+            qtransform=completed_qvalues,
+        )
+
+    def select(tree: Tree, node: Array) -> Array:
+        # Never illegal: an illegal move scores 0 here, and the legal scores have a positive sum.
+        return follow_improved_policy(None, tree, node, None, qtransform=completed_qvalues)
+
+    def conclude(key: Array, tree: Tree, state: GameState, temperature: Array) -> tuple[Array, Array]:
+        visits = tree.children_visits[ROOT]
+        improved = tree.children_prior_logits[ROOT] + completed_qvalues(tree, ROOT)
+        noisy = jnp.where(visits == jnp.max(visits), tree.extra_data.root_gumbel + improved, -jnp.inf)
+        return jax.nn.softmax(improved), jnp.argmax(noisy).astype(jnp.int32)
+
+    return Strategy(prepare, select_root, select, conclude)
+
+
+def completed_qvalues(tree: Tree, node: Any) -> Array:
+    """float32[V]: Q-values scaled to compare with logits, the mixed value where unvisited, 0 where illegal.
+
+    As `mctx.qtransform_completed_by_mix_value`, whose scale would also count illegal moves, and so padding.
+    """
+    visits, qvalues = tree.children_visits[node], tree.children_qvalues[node]
+    legal, visited, total = tree.states.legal[node], visits > 0, jnp.sum(visits)
+    weight = jnp.where(visited, jnp.exp(tree.children_prior_logits[node]), 0.0)
+    average = jnp.sum(weight * qvalues) / jnp.maximum(jnp.sum(weight), jnp.finfo(weight.dtype).tiny)
+    completed = jnp.where(visited, qvalues, (tree.raw_values[node] + total * average) / (total + 1))
+    low = jnp.min(completed, where=legal, initial=jnp.inf)
+    high = jnp.max(completed, where=legal, initial=-jnp.inf)
+    scale = 0.1 * (50 + jnp.max(visits)) / jnp.maximum(high - low, 1e-8)
+    return jnp.where(legal, scale * (completed - low), 0.0)
+
+
 def check(config: SearchConfig) -> None:
-    """Raise `ValueError` for settings that no search can run with."""
+    """Refuse settings that no search can run with."""
     if config.kind not in ("puct", "gumbel"):
-        raise ValueError(f"unknown search {config.kind!r}; choose puct or gumbel")
+        raise ValueError(f"unknown search kind {config.kind!r}; choose puct or gumbel")
+    if config.unvisited not in ("parent", "zero"):
+        raise ValueError(f"unknown unvisited={config.unvisited!r}; choose parent or zero")
     if config.simulations < 1:
         raise ValueError(f"simulations={config.simulations}; a search needs at least 1")
     if config.considered < 1:
         raise ValueError(f"considered={config.considered}; gumbel needs at least 1 root move")
+    if not 0 <= config.noise_fraction < 1:
+        raise ValueError(f"noise_fraction={config.noise_fraction}; use a share from 0 to below 1")
+    for name in ("c_puct", "gumbel_scale"):
+        if not getattr(config, name) >= 0:
+            raise ValueError(f"{name}={getattr(config, name)}; use 0 or more")
+    if not config.noise_concentration > 0:
+        raise ValueError(f"noise_concentration={config.noise_concentration}; use a positive number")
 
 
-def masked(evaluation: Evaluation, states: GameState) -> Evaluation:
-    """The evaluation with illegal moves masked and the exact outcome as the value of finished games."""
-    outcome = states.outcome * states.to_play
-    return Evaluation(
-        logits=jnp.where(states.legal, jnp.maximum(evaluation.logits, MASKED / 2), MASKED),
-        value=jnp.where(states.terminated, outcome, evaluation.value),
-    )
+def check_states(game: Game, states: GameState, temperature: Any) -> int:
+    """B, after refusing positions of another padding, single positions and negative temperatures."""
+    if states.board.ndim != 3:
+        raise ValueError(f"states.board has shape {states.board.shape}; search takes a batch [B, N, N]")
+    if states.board.shape[1] != game.max_size:
+        raise ValueError(
+            f"positions are padded to side {states.board.shape[1]}, the search to max_size={game.max_size}; "
+            "make both from the same game"
+        )
+    if isinstance(temperature, int | float) and not temperature >= 0:
+        raise ValueError(f"temperature={temperature}; use 0 (best move) or more")
+    return states.board.shape[0]
 
 
-def live_noise(draw: Any, key: Array, state: GameState) -> Array:
-    """float32[V] noise by live index: the same for a move whatever the padding."""
-    points = state.legal.shape[0]
-    index = padded_to_live(jnp.arange(points), state.size, state.board.shape[0])
-    return draw(key, (points,))[index]
-
-
-def noisy_prior(key: Array, logits: Array, state: GameState, *, config: SearchConfig) -> Array:
-    """One root's logits with Dirichlet noise mixed in, over legal moves only."""
-    if config.noise_fraction == 0:
-        return logits
-    alpha = config.noise_concentration / jnp.sum(state.legal)
-    log_gamma = live_noise(lambda k, shape: jax.random.loggamma(k, alpha, shape), key, state)
-    noise = jax.nn.softmax(jnp.where(state.legal, log_gamma, MASKED))
-    prior = (1 - config.noise_fraction) * jax.nn.softmax(logits) + config.noise_fraction * noise
-    return jnp.where(state.legal, jnp.log(prior), MASKED)
-
-
-def puct_action(key: Array, tree: mctx.Tree, node: Array, depth: Any, *, config: SearchConfig) -> Array:
-    """The move of highest Q + U at one node (App. "MCTS"); the first one in board order among equals.
-
-    At a fresh node every U is 0 and every Q alike: there the prior decides, as it would with any small
-    number added under the root of sum N.
-    """
-    del key, depth
-    logits = tree.children_prior_logits[node]
-    visits = tree.children_visits[node]
-    total = jnp.maximum(tree.node_visits[node] - 1, 1).astype(jnp.float32)
-    unvisited = tree.raw_values[node] if config.unvisited == "parent" else 0.0
-    qvalues = jnp.where(visits > 0, tree.qvalues(node), unvisited)
-    score = qvalues + config.c_puct * jax.nn.softmax(logits) * jnp.sqrt(total) / (1 + visits)
-    return jnp.argmax(jnp.where(logits > MASKED, score, -jnp.inf)).astype(jnp.int32)
-
-
-def completed_qvalues(tree: mctx.Tree, node: Any) -> Array:
-    """mctx's completed Q-values; illegal moves far below all others."""
-    legal = tree.children_prior_logits[node] > MASKED
-    return jnp.where(legal, mctx.qtransform_completed_by_mix_value(tree, node), 0.0)
-
-
-def visit_policy(visits: Array, qvalues: Array, temperature: Array) -> Array:
-    """N^(1/temperature), normalised (Alg. 2); at temperature 0 all on the most visited move."""
-    share = visits / jnp.max(visits)
-    power = jnp.where(visits > 0, share ** (1 / jnp.where(temperature > 0, temperature, 1.0)), 0.0)
-    # |Q| <= 1, so a quarter of it orders equal counts and never overturns unequal ones.
-    best = jnp.argmax(visits + qvalues / 4)
-    greedy = jax.nn.one_hot(best, visits.shape[0])
-    return jnp.where(temperature > 0, power / jnp.sum(power), greedy)
-
-
-def principal_variation(tree: mctx.Tree) -> Array:
-    """int32[D]: the most visited path of one tree, -1 after its end."""
-
-    def follow(node: Array, _: None) -> tuple[Array, Array]:
-        visits = tree.children_visits[node]
-        action = jnp.argmax(visits).astype(jnp.int32)
-        inside = (node >= 0) & (visits[action] > 0)
-        child = jnp.where(inside, tree.children_index[node, action], -1)
-        return child, jnp.where(inside, action, -1)
-
-    depth = min(tree.num_simulations, MAX_VARIATION)
-    return jax.lax.scan(follow, jnp.int32(0), None, length=depth)[1]
+def check_memory(game: Game, batch: int, simulations: int, limit: int | None) -> None:
+    """Refuse trees that the device, or the machine if the device does not tell, cannot hold."""
+    needed = tree_memory(game, batch, simulations)
+    if limit is None:
+        stats = jax.local_devices()[0].memory_stats()
+        limit = stats["bytes_limit"] if stats else os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if needed > limit:
+        raise ValueError(
+            f"trees of {batch} games x {simulations} simulations on side {game.max_size} take "
+            f"{needed / 1e9:.1f} GB of {limit / 1e9:.1f} GB; lower the batch or the simulations"
+        )

@@ -1,0 +1,201 @@
+"""Search trees of a whole batch of games: how they grow, what they tell and what they cost.
+
+`grow_tree` does what `mctx.search` does, node for node, on a leaner tree with the same field names, so that
+mctx's selection functions read it.  It is ours for three reasons.  Its backup writes B numbers per level,
+where mctx's vmapped loop rewrites [B, M, V] arrays per level: on a CPU and a large board that costs more than
+a network.  It draws no random numbers.  And a finished game is never entered: its node is visited again,
+where mctx grows a chain of equal nodes below it.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from saz_jax.types import Array, Evaluation, Game, GameState
+
+ROOT = 0
+"""Index of the root node."""
+NONE = -1
+"""Index of a node that is not there: the root's parent, a child not yet visited."""
+MAX_VARIATION = 16
+"""Longest principal variation that is reported."""
+
+
+class Tree(NamedTuple):
+    """B trees with room for M = simulations + 1 nodes; a value is seen by the player to move at its node."""
+
+    states: GameState
+    """[B, M, ...]"""
+    raw_values: Array
+    """float32[B, M]: what the evaluation said, or the outcome of a finished game."""
+    node_values: Array
+    """float32[B, M]: mean of the raw values of the node and of all that was visited below it."""
+    node_visits: Array
+    """int32[B, M]"""
+    parents: Array
+    """int32[B, M]"""
+    action_from_parent: Array
+    """int32[B, M]"""
+    children_index: Array
+    """int32[B, M, V]"""
+    children_prior_logits: Array
+    """float32[B, M, V]"""
+    children_visits: Array
+    """int32[B, M, V]"""
+    children_qvalues: Array
+    """float32[B, M, V]: the children's values, seen by the player to move here; 0 where unvisited."""
+    root_invalid_actions: Array
+    """bool[B, V]"""
+    extra_data: Any
+    """What a selection function needs besides."""
+
+
+SelectFn = Callable[[Tree, Array], Array]
+"""(the tree of one game, a node) -> the action to follow from there."""
+ExpandFn = Callable[[Array, GameState, Array], tuple[Evaluation, GameState]]
+"""(key, states[B], actions[B]) -> (evaluation of the positions after them, these positions)."""
+
+
+def grow_tree(
+    key: Array,
+    root: Evaluation,
+    states: GameState,
+    *,
+    expand: ExpandFn,
+    select_root: SelectFn,
+    select: SelectFn,
+    simulations: int,
+    extra_data: Any = None,
+) -> Tree:
+    """B trees after `simulations` rounds of selection, expansion and backup."""
+    batch = jnp.arange(states.size.shape[0])
+
+    def simulate(simulation: Array, tree: Tree) -> Tree:
+        parent, action = descend(tree, select_root, select)
+        child = tree.children_index[batch, parent, action]
+        node = jnp.where(child == NONE, simulation + 1, child)
+        before = jax.tree.map(lambda x: x[batch, parent], tree.states)
+        evaluation, after = expand(jax.random.fold_in(key, simulation), before, action)
+        tree = write_node(tree, node, evaluation, after)
+        tree = tree._replace(
+            parents=tree.parents.at[batch, node].set(parent),
+            action_from_parent=tree.action_from_parent.at[batch, node].set(action),
+            children_index=tree.children_index.at[batch, parent, action].set(node),
+        )
+        return back_up(tree, node)
+
+    return jax.lax.fori_loop(0, simulations, simulate, plant(root, states, simulations, extra_data))
+
+
+def plant(root: Evaluation, states: GameState, simulations: int, extra_data: Any = None) -> Tree:
+    """Trees that hold the root alone, with room for one node per simulation."""
+    (batch, actions), nodes = root.logits.shape, simulations + 1
+    per_node, per_child = (batch, nodes), (batch, nodes, actions)
+    tree = Tree(
+        states=jax.tree.map(lambda x: jnp.zeros((batch, nodes, *x.shape[1:]), x.dtype), states),
+        raw_values=jnp.zeros(per_node),
+        node_values=jnp.zeros(per_node),
+        node_visits=jnp.zeros(per_node, jnp.int32),
+        parents=jnp.full(per_node, NONE),
+        action_from_parent=jnp.full(per_node, NONE),
+        children_index=jnp.full(per_child, NONE),
+        children_prior_logits=jnp.zeros(per_child),
+        children_visits=jnp.zeros(per_child, jnp.int32),
+        children_qvalues=jnp.zeros(per_child),
+        root_invalid_actions=~states.legal,
+        extra_data=extra_data,
+    )
+    return write_node(tree, jnp.full(batch, ROOT), root, states)
+
+
+def write_node(tree: Tree, node: Array, evaluation: Evaluation, states: GameState) -> Tree:
+    """Enter one node per game (`node: int32[B]`): its position and what the evaluation says about it."""
+    at = jnp.arange(node.shape[0]), node
+    return tree._replace(
+        states=jax.tree.map(lambda x, y: x.at[at].set(y), tree.states, states),
+        raw_values=tree.raw_values.at[at].set(evaluation.value),
+        node_values=tree.node_values.at[at].set(evaluation.value),
+        node_visits=tree.node_visits.at[at].add(1),
+        children_prior_logits=tree.children_prior_logits.at[at].set(evaluation.logits),
+    )
+
+
+def descend(tree: Tree, select_root: SelectFn, select: SelectFn) -> tuple[Array, Array]:
+    """Follow the selected moves up to one that is new or ends the game: int32[B] nodes and actions."""
+    batch = jnp.arange(tree.node_visits.shape[0])
+
+    def into(node: Array, action: Array) -> tuple[Array, Array]:
+        child = tree.children_index[batch, node, action]
+        return child, (child != NONE) & ~tree.states.terminated[batch, child]
+
+    def follow(path: tuple[Array, Array, Array, Array]) -> tuple[Array, Array, Array, Array]:
+        node, action, child, going = path
+        node = jnp.where(going, child, node)
+        action = jnp.where(going, jax.vmap(select)(tree, node), action)
+        child, inside = into(node, action)
+        return node, action, child, going & inside
+
+    root = jnp.full_like(batch, ROOT)
+    action = jax.vmap(select_root)(tree, root)
+    path = (root, action, *into(root, action))
+    node, action, _, _ = jax.lax.while_loop(lambda path: jnp.any(path[-1]), follow, path)
+    return node, action
+
+
+def back_up(tree: Tree, leaf: Array) -> Tree:
+    """Count the value of each game's leaf in every node above it; signs follow the player to move."""
+    batch = jnp.arange(leaf.shape[0])
+    outside = tree.node_visits.shape[1]
+    to_play = tree.states.to_play
+    leaf_value, leaf_player = tree.node_values[batch, leaf], to_play[batch, leaf]
+
+    def ascend(climb: tuple[Tree, Array]) -> tuple[Tree, Array]:
+        tree, node = climb
+        # A game that has reached its root writes outside of the tree, and such writes are dropped.
+        parent = jnp.where(node == ROOT, outside, tree.parents[batch, node])
+        above, edge = (batch, parent), (batch, parent, tree.action_from_parent[batch, node])
+        player = to_play.at[above].get(mode="fill", fill_value=0)
+        visits = tree.node_visits.at[above].get(mode="fill", fill_value=0)
+        value = tree.node_values.at[above].get(mode="fill", fill_value=0)
+        mean = (value * visits + leaf_value * (leaf_player * player)) / (visits + 1)
+        qvalue = tree.node_values[batch, node] * (to_play[batch, node] * player)
+        tree = tree._replace(
+            node_values=tree.node_values.at[above].set(mean, mode="drop"),
+            node_visits=tree.node_visits.at[above].add(1, mode="drop"),
+            children_visits=tree.children_visits.at[edge].add(1, mode="drop"),
+            children_qvalues=tree.children_qvalues.at[edge].set(qvalue, mode="drop"),
+        )
+        return tree, jnp.where(node == ROOT, ROOT, parent)
+
+    return jax.lax.while_loop(lambda climb: jnp.any(climb[1] != ROOT), ascend, (tree, leaf))[0]
+
+
+def most_visited(visits: Array, qvalues: Array) -> Array:
+    """int32[]: the action of most visits; of equals the one of highest Q, then the first on the board."""
+    # |Q| <= 1: a quarter of it orders equal counts and overturns no unequal ones.
+    return jnp.argmax(jnp.where(visits > 0, visits + qvalues / 4, -1.0)).astype(jnp.int32)
+
+
+def principal_variation(tree: Tree) -> Array:
+    """int32[D]: the most visited path of one game's tree from its root, -1 after its end."""
+
+    def follow(node: Array, _: None) -> tuple[Array, Array]:
+        action = most_visited(tree.children_visits[node], tree.children_qvalues[node])
+        child = jnp.where(node == NONE, NONE, tree.children_index[node, action])
+        return child, jnp.where(child == NONE, -1, action)
+
+    depth = min(tree.parents.shape[0] - 1, MAX_VARIATION)
+    return jax.lax.scan(follow, jnp.int32(ROOT), None, length=depth)[1]
+
+
+def tree_memory(game: Game, batch: int, simulations: int) -> int:
+    """Bytes that the trees of `batch` games take; nothing is allocated to find out."""
+
+    def planted() -> Tree:
+        states = jax.vmap(game.init)(jnp.full(batch, game.max_size))
+        root = Evaluation(jnp.zeros((batch, game.num_actions)), jnp.zeros(batch))
+        return plant(root, states, simulations)
+
+    return sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(jax.eval_shape(planted)))
