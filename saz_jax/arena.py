@@ -5,6 +5,7 @@ the compiled program as data: other weights of the same network are then played 
 """
 
 import functools
+import hashlib
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ import numpy as np
 from jax import lax
 
 from saz_jax.lanes import Progress, Records, play_games
+from saz_jax.statistics import average_outcome
 from saz_jax.types import Array, Game, GameState, Player
 
 
@@ -40,9 +42,8 @@ def play_match(
     lanes: int | None = None,
 ) -> Array:
     """float32[B]: outcomes seen by dark (+1, 0, -1) of B games on boards of side `sizes[i]`."""
-    sizes = _checked_sizes(game, sizes)
-    starts = jax.vmap(game.init)(jnp.asarray(sizes))
-    colours = np.ones(len(sizes), np.int8)
+    starts = jax.vmap(game.init)(jnp.asarray(_checked_sizes(game, sizes)))
+    colours = np.ones(len(starts.size), np.int8)
     return jnp.asarray(play_games(game, dark, light, key, starts, colours, lanes=lanes).outcomes)
 
 
@@ -85,8 +86,16 @@ def summarise(records: Records) -> MatchResult:
     """Counts the games of a match from the player's point of view."""
     seen = records.outcomes * records.colours
     wins, ties, losses = (int(np.sum(seen == value)) for value in (1, 0, -1))
-    sequences = {(int(n), row.tobytes()) for n, row in zip(records.sizes, records.actions, strict=True)}
-    return MatchResult((wins + 0.5 * ties) / len(seen), wins, ties, losses, len(sequences), records)
+    return MatchResult(
+        average_outcome(wins, ties, losses), wins, ties, losses, len(set(game_digests(records))), records
+    )
+
+
+def game_digests(records: Records) -> list[str]:
+    """A short text for each game, the same only for the same moves on the same board side."""
+    moves = (row[row >= 0] for row in records.actions)
+    games = zip(records.sizes, moves, strict=True)
+    return [hashlib.blake2b(f"{n}:{row.tolist()}".encode(), digest_size=8).hexdigest() for n, row in games]
 
 
 @functools.partial(jax.jit, static_argnames=("game", "moves"))

@@ -1,0 +1,44 @@
+"""Where a result comes from: versions, hardware and date, for every file of results."""
+
+import datetime
+import importlib.metadata
+import os
+import platform
+from typing import Any
+
+import jax
+
+PACKAGES = ("saz_jax", "jax", "jaxlib", "flax", "optax", "mctx", "numpy")
+
+
+def provenance() -> dict[str, Any]:
+    """`versions`, `hardware` and `date` (UTC, when it was called), ready for JSON."""
+    return {
+        "versions": {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}},
+        "hardware": {
+            "system": f"{platform.system()} {platform.machine()}",
+            "processor": _processor(),
+            "cores": os.cpu_count(),
+            "backend": jax.default_backend(),
+            "devices": sorted({device.device_kind for device in jax.devices()}),
+            "device_count": jax.device_count(),
+        },
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:  # run from a clone that is not installed
+        return None
+
+
+def _processor() -> str:
+    """The processor's name as the system gives it."""
+    try:
+        with open("/proc/cpuinfo") as file:
+            names = [line.partition(":")[2].strip() for line in file if line.startswith("model name")]
+    except OSError:  # not Linux
+        names = []
+    return names[0] if names else platform.processor() or platform.machine()
