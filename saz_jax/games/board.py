@@ -4,6 +4,7 @@ The padded side N is static and the live side n is data: every function takes a 
 """
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +15,9 @@ COMPASS4 = ((-1, 0), (0, 1), (1, 0), (0, -1))
 """(row, column) steps to the four neighbours: north, east, south, west."""
 COMPASS8 = ((-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1))
 """The eight neighbours, clockwise from north; direction d + 4 is the opposite of d."""
+
+Reader: TypeAlias = Callable[[tuple[int, int], Array | int], Array]
+"""(direction, distance) -> [N, N]: what every point sees that far away."""
 
 NUM_SYMMETRIES = 8
 INVERSE_SYMMETRY = (0, 3, 2, 1, 4, 5, 6, 7)
@@ -43,10 +47,9 @@ def shift(x: Array, step: tuple[int, int], fill: int | float | bool = 0) -> Arra
     return padded[max(dr, 0) : max(dr, 0) + rows, max(dc, 0) : max(dc, 0) + columns]
 
 
-def reader(board: Array, reach: int) -> Callable[[tuple[int, int], Array | int], Array]:
-    """`read(direction, distance)`: what every point sees that far away; up to `reach`, 0 off the board."""
-    # One copy with a margin in memory: fused into the reads, the padding would be worked out again for each.
-    wide = jax.lax.optimization_barrier(jnp.pad(board, reach))
+def reader(board: Array, reach: int) -> Reader:
+    """Reads `board` along rays, up to `reach` steps away; 0 beyond the board."""
+    wide = jnp.pad(board, reach)
 
     def read(direction: tuple[int, int], distance: Array | int) -> Array:
         start = (reach + direction[0] * distance, reach + direction[1] * distance)

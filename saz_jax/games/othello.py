@@ -54,7 +54,7 @@ def heuristic(state: GameState, player: Array | int) -> Array:
 def _position(board: Array, size: Array | int, to_play: Array | int, move_count: Array | int) -> GameState:
     to_play = jnp.asarray(to_play, jnp.int8)
     free = boards.live_points(size, board.shape[0]) & (board == 0)
-    dark, light = jax.lax.optimization_barrier(_brackets(board))
+    dark, light = _brackets(board)
     points = (free & jnp.where(to_play == 1, dark, light)).reshape(-1)
     terminated = ~(free & (dark | light)).any()
     majority = jnp.sign(jnp.sum(board, dtype=jnp.float32))
@@ -73,33 +73,46 @@ def _position(board: Array, size: Array | int, to_play: Array | int, move_count:
 def _brackets(board: Array) -> tuple[Array, Array]:
     """(bool[N, N], bool[N, N]): from where a stone of dark, or of light, would bracket others.
 
-    Both sides come out of one walk inwards along the eight rays of every point: the run of the neighbour's
-    colour is bracketed by the side whose stone ends it.
+    Both sides come out of one walk inwards along the rays of every point: the run of the neighbour's colour
+    is bracketed by the side whose stone ends it.  Turned by half, the board shows the other four directions;
+    the loop over the two halves also keeps XLA from working all this out anew for each of its uses.
     """
     last = board.shape[0] - 1
-    read = boards.reader(board, last)
-    neighbours = [read(direction, 1) for direction in boards.COMPASS8]
 
-    def walk(i: Array, ends: list[Array]) -> list[Array]:
-        seen = [read(direction, last - i) for direction in boards.COMPASS8]
-        return [jnp.where(s == n, end, s) for s, n, end in zip(seen, neighbours, ends, strict=True)]
+    def look(_: Array, found: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        board, dark, light = found
+        read = boards.reader(board, last)
+        for direction in boards.COMPASS8[:4]:
+            neighbour = read(direction, 1)
+            end = _run_end(read, direction, neighbour, last)
+            dark |= (neighbour == -1) & (end == 1)
+            light |= (neighbour == 1) & (end == -1)
+        return board[::-1, ::-1], dark[::-1, ::-1], light[::-1, ::-1]
 
-    ends = jax.lax.fori_loop(0, last - 1, walk, [jnp.zeros_like(board)] * 8, unroll=8)
-    dark = light = jnp.zeros(board.shape, bool)
-    for neighbour, end in zip(neighbours, ends, strict=True):
-        dark |= (neighbour == -1) & (end == 1)
-        light |= (neighbour == 1) & (end == -1)
+    nowhere = jnp.zeros(board.shape, bool)
+    _, dark, light = jax.lax.fori_loop(0, 2, look, (board, nowhere, nowhere))
     return dark, light
+
+
+def _run_end(read: boards.Reader, direction: tuple[int, int], neighbour: Array, last: int) -> Array:
+    """int8[N, N]: the first colour in that direction that is not the neighbour's, read from afar inwards."""
+
+    def walk(i: Array, end: Array) -> Array:
+        seen = read(direction, last - i)
+        return jnp.where(seen == neighbour, end, seen)
+
+    return jax.lax.fori_loop(0, last - 1, walk, jnp.zeros_like(neighbour), unroll=8)
 
 
 def _place(board: Array, action: Array | int, player: Array) -> Array:
     """int8[N, N]: the board after `player`'s stone and all that it turns; the same board after pass."""
     side = board.shape[0]
     row, column = jnp.divmod(jnp.asarray(action, jnp.int32), side)
-    compass, distance = jnp.array(boards.COMPASS8), jnp.arange(1, side)
-    rays = board.at[row + compass[:, :1] * distance[None, :], column + compass[:, 1:] * distance[None, :]].get(
+    ahead = jnp.array(boards.COMPASS8)[:, :, None] * jnp.arange(1, side)[None, None, :]
+    rays = board.at[row + ahead[:, 0], column + ahead[:, 1]].get(  # [8, N - 1]
         mode="fill", fill_value=0, wrap_negative_indices=False
-    )  # [8, N - 1]
+    )
+    # Where a ray shows only the other side's stones, argmax says 0, and no own stone stands there.
     run = jnp.argmax(rays != -player, axis=1)
     bracketed = jnp.take_along_axis(rays, run[:, None], axis=1)[:, 0] == player
     turned = jnp.where(bracketed, run, 0)

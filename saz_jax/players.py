@@ -1,0 +1,42 @@
+"""The reference opponents of Sec. 4: random and greedy, for every game and board side."""
+
+import jax
+import jax.numpy as jnp
+
+from saz_jax.types import Array, Game, GameState, Player
+
+
+def random_player() -> Player:
+    """Plays every legal move with the same probability."""
+
+    def play(key: Array, states: GameState) -> Array:
+        return _draw(key, states.legal)
+
+    return play
+
+
+def greedy_player(game: Game) -> Player:
+    """Plays the move with the best heuristic right after it, seen by the mover; ties are drawn by the key.
+
+    The score is the game's own (App. "Greedy players heuristics"), also where the move ends the game.
+    """
+    actions = jnp.arange(game.num_actions, dtype=jnp.int32)
+
+    def best(state: GameState) -> Array:
+        def score(action: Array) -> Array:
+            return game.heuristic(game.step(state, action), state.to_play)
+
+        scores = jnp.where(state.legal, jax.vmap(score)(actions), -jnp.inf)
+        return scores == scores.max()
+
+    def play(key: Array, states: GameState) -> Array:
+        # One game at a time: all successors of a whole batch would not fit into memory on large boards.
+        return _draw(key, jax.lax.map(best, states))
+
+    return play
+
+
+def _draw(key: Array, candidates: Array) -> Array:
+    """int32[B]: one True of each row of bool[B, V], uniformly; B games are drawn independently."""
+    chosen = jax.random.randint(key, candidates.shape[:1], 0, candidates.sum(1))
+    return jnp.argmax(jnp.cumsum(candidates, axis=1) > chosen[:, None], axis=1).astype(jnp.int32)
