@@ -17,7 +17,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from saz_jax import devices, evaluators
 from saz_jax.config import TrainConfig
 from saz_jax.games import make_game
-from saz_jax.learner import Batch, LearnerState, StepFn, make_learner
+from saz_jax.learner import LearnerState, StepFn, as_batch, make_learner
 from saz_jax.metrics import Row
 from saz_jax.named_arrays import mismatch
 from saz_jax.replay import Positions, Replay, release
@@ -129,7 +129,7 @@ def start(program: Program, weights: Variables | None = None) -> RunState:
         iteration=0,
         learner=devices.copy(program.mesh, learner),
         games=devices.split(program.mesh, games),
-        pending=Positions.none(program.game.max_size),
+        pending=Positions.blank(program.game.max_size),
         replay=(),
         seconds=0.0,
     )
@@ -152,6 +152,7 @@ def iterate(program: Program, state: RunState, progress: Progress) -> tuple[RunS
         "seconds": state.seconds + seconds,
         "positions": config.selfplay.games * config.selfplay.moves * (state.iteration + 1),
         "positions_per_second": config.selfplay.games * config.selfplay.moves / played_in,
+        "games_per_second": played["games"] / played_in,
         "selfplay_share": played_in / seconds,
         "history": len(replay),
         **played,
@@ -222,10 +223,8 @@ def optimise(
     steps = replay.steps(config.batch_size, config.passes)
     losses = []
     for step, positions in enumerate(replay.batches(seed, config.batch_size, config.passes)):
-        batch = Batch(*(getattr(positions, field) for field in Batch._fields))
-        learner, loss = program.learn(
-            learner, jax.random.fold_in(key, step), devices.split(program.mesh, batch)
-        )
+        batch = devices.split(program.mesh, as_batch(positions))
+        learner, loss = program.learn(learner, jax.random.fold_in(key, step), batch)
         losses.append(loss)
         if step % 16 == 15 or step + 1 == steps:
             jax.block_until_ready(loss)

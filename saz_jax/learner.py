@@ -10,6 +10,7 @@ import optax
 from saz_jax.config import LearnerConfig
 from saz_jax.games.board import NUM_SYMMETRIES, symmetry
 from saz_jax.graph import live_nodes
+from saz_jax.replay import Positions
 from saz_jax.types import Array, GameState, Network, Variables
 
 
@@ -109,6 +110,11 @@ def make_optimiser(config: LearnerConfig) -> optax.GradientTransformation:
         rate = optax.join_schedules([warmup, rate], [config.warmup_steps])
     clip = optax.clip_by_global_norm(config.clip) if config.clip else optax.identity()
     return optax.chain(clip, optax.adam(rate))
+
+
+def as_batch(positions: Positions) -> Batch:
+    """What learning needs of these positions."""
+    return Batch(*(getattr(positions, field) for field in Batch._fields))
 
 
 def as_states(batch: Batch) -> GameState:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 
 class Positions(NamedTuple):
@@ -36,18 +37,18 @@ class Positions(NamedTuple):
         return Positions(*(x[index] for x in self))
 
     @classmethod
-    def none(cls, max_size: int) -> "Positions":
-        """No positions at all."""
+    def blank(cls, max_size: int, count: int = 0) -> "Positions":
+        """`count` positions that are all zero."""
         nodes = max_size * max_size + 1
         return cls(
-            board=np.zeros((0, max_size, max_size), np.int8),
-            size=np.zeros(0, np.int32),
-            to_play=np.zeros(0, np.int8),
-            legal=np.zeros((0, nodes), bool),
-            policy=np.zeros((0, nodes), np.float32),
-            searched=np.zeros(0, bool),
-            outcome=np.zeros(0, np.float32),
-            lane=np.zeros(0, np.int32),
+            board=np.zeros((count, max_size, max_size), np.int8),
+            size=np.zeros(count, np.int32),
+            to_play=np.zeros(count, np.int8),
+            legal=np.zeros((count, nodes), bool),
+            policy=np.zeros((count, nodes), np.float32),
+            searched=np.zeros(count, bool),
+            outcome=np.zeros(count, np.float32),
+            lane=np.zeros(count, np.int32),
         )
 
     @classmethod
@@ -57,13 +58,14 @@ class Positions(NamedTuple):
 
 
 def release(
-    pending: Positions, played: Positions, ended: np.ndarray, outcome: np.ndarray
+    pending: Positions, played: Positions, ended: ArrayLike, outcome: ArrayLike
 ) -> tuple[Positions, Positions]:
     """(positions whose game has ended, with z; positions of the games still under way).
 
     `pending` holds the open positions of earlier calls.  `played` are the T * B positions of B lanes over T
     moves, move by move; `ended` and `outcome` [T, B] say whether that move ended its game, and how for dark.
     """
+    ended, outcome = np.asarray(ended), np.asarray(outcome)
     moves, lanes = ended.shape
     known, result = np.zeros((moves + 1, lanes), bool), np.zeros((moves + 1, lanes), np.float32)
     for t in reversed(range(moves)):

@@ -5,10 +5,11 @@ run that was killed continues to the same bits as one that was not.
 """
 
 import dataclasses
+import functools
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import jax
@@ -26,10 +27,6 @@ from saz_jax.types import Game, Model, Player
 
 SAVE_SECONDS = 60
 """A checkpoint is written when the last one is older than this, and at the end."""
-OPPONENTS: dict[str, Callable[[Game], Player]] = {
-    "random": lambda game: random_player(),
-    "greedy": greedy_player,
-}
 
 
 def run(
@@ -172,12 +169,16 @@ def evaluate(program: Program, state: RunState, progress: Progress) -> Row:
     for size in sizes:
         game = program.game if size <= program.game.max_size else program.make(size)
         player = agent.player(game, simulations=config.evaluation.simulations, sizes=(size,))
-        for opponent, make_opponent in OPPONENTS.items():
+        for name, opponent in opponents(game).items():
             key = jax.random.fold_in(jax.random.key(config.seed), len(figures))
             games = config.evaluation.games
-            result = arena.match(
-                game, player, make_opponent(game), key, size=size, games=games, opening_moves=2
-            )
-            figures[f"{opponent}_{size}"] = result.outcome
-            progress("evaluation", len(figures), len(OPPONENTS) * len(sizes))
+            result = arena.match(game, player, opponent, key, size=size, games=games, opening_moves=2)
+            figures[f"{name}_{size}"] = result.outcome
+            progress("evaluation", len(figures), 2 * len(sizes))
     return figures
+
+
+@functools.cache
+def opponents(game: Game) -> dict[str, Player]:
+    """The reference opponents; the same objects every time, so that a match compiles once."""
+    return {"random": random_player(), "greedy": greedy_player(game)}

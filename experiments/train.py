@@ -1,0 +1,217 @@
+"""Train a player on small boards: self-play, optimisation, evaluation on a board it has never seen.
+
+    python experiments/train.py --game gomoku                     # the default recipe, an hour
+    python experiments/train.py --game othello --preset smoke     # the whole pipeline in a minute or two
+    python experiments/train.py --game gomoku --plan              # what it will take, without training
+
+Running the same command again continues where it stopped.
+"""
+
+import argparse
+import dataclasses
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import jax
+import tyro
+from rich.console import Console
+from rich.table import Table
+
+from saz_jax import compilation_cache, report, training
+from saz_jax.agent import load_agent
+from saz_jax.config import TrainConfig, config_from_dict
+from saz_jax.console import PhaseBar, plain_errors, terminate_like_interrupt
+from saz_jax.iteration import make_program, start
+from saz_jax.metrics import Row, read_metrics
+from saz_jax.plan import make_plan
+from saz_jax.presets import PresetName, preset
+from saz_jax.sinks import SINKS, Sink, check_installed
+
+LIMITS: dict[str, tuple[float | None, int | None]] = {
+    "small": (60.0, None),
+    "smoke": (None, 3),
+    "paper": (3 * 24 * 60.0, None),
+}
+"""(minutes, iterations) of a preset, where neither is given."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Arguments:
+    """Train a player on small boards and see it play a large one."""
+
+    config: Annotated[TrainConfig, tyro.conf.arg(name="")]
+    preset: PresetName = "small"
+    """small: learns fastest per hour of a CPU or one GPU; paper: the paper's; smoke: a quick check."""
+    minutes: float | None = None
+    """Stop after so much training time, earlier stretches included."""
+    iterations: int | None = None
+    """Stop after so many iterations."""
+    workdir: Path | None = None
+    """Folder of the run; default runs/GAME-MODEL-PRESET. A run that is there already is continued."""
+    resume: bool = False
+    """Continue the run in --workdir with its own settings, which need not be repeated."""
+    init_from: str | None = None
+    """Start from the weights of this agent: an export, another run's workdir or a shipped name."""
+    plan: bool = False
+    """Print parameters, compile time, memory, speed and expected time, and train nothing."""
+    log_to: tuple[Literal["tensorboard", "wandb"], ...] = ()
+    """Also send the figures there (extras of the same names)."""
+    distributed: bool = False
+    """Join a run of several processes: Slurm, Open MPI and TPU pods are detected."""
+    coordinator: str | None = None
+    """distributed: HOST:PORT of process 0, where nothing is detected."""
+    processes: int | None = None
+    """distributed: how many processes there are, where nothing is detected."""
+    process: int | None = None
+    """distributed: the number of this one, from 0, where nothing is detected."""
+
+
+def main(argv: list[str]) -> None:
+    """Parse, train, show."""
+    with plain_errors():
+        arguments = parse(argv)
+        compilation_cache.enable()
+        if arguments.distributed:
+            jax.distributed.initialize(arguments.coordinator, arguments.processes, arguments.process)
+        console = Console(quiet=jax.process_index() > 0)
+        workdir = folder(arguments)
+        if arguments.plan:
+            show_plan(console, arguments)
+        else:
+            train(console, arguments, workdir)
+
+
+def parse(argv: list[str]) -> Arguments:
+    """The arguments; what they leave open comes from the preset, or with --resume from the run itself."""
+    first = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    first.add_argument("--preset", default="small")
+    first.add_argument("--game", default="gomoku")
+    first.add_argument("--model", default="saz")
+    first.add_argument("--workdir", type=Path)
+    first.add_argument("--resume", action="store_true")
+    given, _ = first.parse_known_args(argv)
+    if given.resume:
+        default = stored_config(given.workdir)
+    else:
+        try:
+            default = preset(given.preset, given.game, given.model)
+        except KeyError:
+            default = TrainConfig()  # an unknown name: tyro knows the choices and says so
+    arguments = tyro.cli(Arguments, args=argv, default=Arguments(default), description=__doc__)
+    if arguments.minutes is None and arguments.iterations is None:
+        minutes, iterations = LIMITS[arguments.preset]
+        arguments = dataclasses.replace(arguments, minutes=minutes, iterations=iterations)
+    return arguments
+
+
+def stored_config(workdir: Path | None) -> TrainConfig:
+    """The settings of the run in `workdir`."""
+    if workdir is None or not (workdir / "config.json").exists():
+        raise ValueError(f"--resume: there is no run in {workdir}; give the --workdir of one")
+    return config_from_dict(TrainConfig, json.loads((workdir / "config.json").read_text())["config"])
+
+
+def folder(arguments: Arguments) -> Path:
+    """The workdir, by default one for each game, model and preset."""
+    config = arguments.config
+    return arguments.workdir or Path("runs") / f"{config.game}-{config.model}-{arguments.preset}"
+
+
+def train(console: Console, arguments: Arguments, workdir: Path) -> None:
+    """The run with its display, and what there is to see at its end."""
+    terminate_like_interrupt()
+    config = arguments.config
+    agent = load_agent(arguments.init_from) if arguments.init_from else None
+    console.print(f"{config.model} learns {config.game} on sides {list(config.sizes)} in {workdir}")
+    check_installed(arguments.log_to)
+    sinks: list[Sink] = []
+    try:
+        with PhaseBar(console) as bar:
+            rows = training.run(
+                config,
+                workdir,
+                iterations=arguments.iterations,
+                minutes=arguments.minutes,
+                init_from=agent,
+                progress=bar,
+            )
+            for row in rows:
+                console.print(line(row, arguments), highlight=False, soft_wrap=True)
+                sinks = sinks or [SINKS[name](workdir) for name in arguments.log_to]
+                for sink in sinks:
+                    sink(row)
+    except KeyboardInterrupt:
+        console.print(f"stopped; everything up to the last iteration is saved. To continue: {again(workdir)}")
+        sys.exit(130)
+    if jax.process_index() == 0:
+        conclude(console, config, workdir)
+
+
+def line(row: Row, arguments: Arguments) -> str:
+    """One iteration in one line."""
+    total = f"/{arguments.iterations}" if arguments.iterations else ""
+    parts = [
+        f"iteration {row['iteration']}{total}",
+        f"{row['seconds'] / 60:.1f} min" + (f" of {arguments.minutes:g}" if arguments.minutes else ""),
+        f"{row['games']} games",
+        f"{row['positions_per_second']:.0f} positions/s",
+        f"{row['games_per_second']:.1f} games/s",
+        f"entropy {row['policy_entropy']:.2f}",
+    ]
+    if "loss" in row:
+        parts.append(f"policy loss {row['policy_loss']:.3f}, value loss {row['value_loss']:.3f}")
+    parts += [f"{name.replace('_', ' on side ')}: {row[name]:.2f}" for name in report.outcome_names(row)]
+    return ", ".join(parts)
+
+
+def conclude(console: Console, config: TrainConfig, workdir: Path) -> None:
+    """The summary table, the curve, and the commands to go on with."""
+    rows = read_metrics(workdir)
+    evaluated = [row for row in rows if report.outcome_names(row)]
+    names = report.outcome_names(evaluated[-1])
+    table = Table(title=f"{config.model} on {config.game}: average outcome (1 win, 0.5 tie, 0 loss)")
+    for column in ("iteration", "minutes", "positions", *names):
+        table.add_column(column.replace("_", " on side "), justify="right")
+    for row in evaluated[-5:]:
+        played = [f"{row[name]:.2f}" for name in names]
+        table.add_row(str(row["iteration"]), f"{row['seconds'] / 60:.1f}", str(row["positions"]), *played)
+    console.print(table)
+    curve = report.training_curve(rows, workdir / "curve.png", title=f"{config.model}, {config.game}")
+    evaluate = f"--game {config.game} --player {workdir} --sizes {names[-1].split('_')[1]}"
+    console.print(f"curve:     {curve}", soft_wrap=True)
+    console.print(f"evaluate:  python experiments/evaluate.py {evaluate}", soft_wrap=True)
+    console.print(f"continue:  {again(workdir)} --minutes 120", soft_wrap=True)
+
+
+def again(workdir: Path) -> str:
+    """The command that continues the run."""
+    return f"python experiments/train.py --resume --workdir {workdir}"
+
+
+def show_plan(console: Console, arguments: Arguments) -> None:
+    """The plan as a table."""
+    program = make_program(arguments.config)
+    plan = make_plan(program, start(program))
+    table = Table(title="plan", show_header=False)
+    iterations = arguments.iterations or max(60 * (arguments.minutes or 0) / plan.iteration_seconds, 1)
+    minutes = iterations * plan.iteration_seconds / 60
+    facts = {
+        "parameters": f"{plan.parameters:,}",
+        "devices": f"{plan.devices} x {jax.devices()[0].device_kind}",
+        "compile time": f"{plan.compile_seconds:.0f} s (once; then from the compilation cache)",
+        "search trees": f"{plan.tree_bytes / 2**20:.0f} MiB",
+        "history, when full": f"{plan.replay_bytes / 2**20:.0f} MiB",
+        "self-play": f"{plan.positions_per_second:.0f} positions/s",
+        "learning": f"{plan.steps_per_second:.1f} steps/s of {arguments.config.learner.batch_size} positions",
+        "one iteration": f"{plan.iteration_seconds:.0f} s with a full history",
+        "the whole run": f"about {iterations:.0f} iterations, {minutes:.0f} minutes",
+    }
+    for name, fact in facts.items():
+        table.add_row(name, fact)
+    console.print(table)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
