@@ -8,13 +8,19 @@ from typing import Any
 
 import jax
 
-PACKAGES = ("saz_jax", "jax", "jaxlib", "flax", "optax", "mctx", "numpy")
+import saz_jax
+
+PACKAGES = ("jax", "jaxlib", "flax", "optax", "mctx", "numpy")
 
 
 def provenance() -> dict[str, Any]:
     """`versions`, `hardware` and `date` (UTC, when it was called), ready for JSON."""
     return {
-        "versions": {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}},
+        "versions": {
+            "python": platform.python_version(),
+            "saz_jax": saz_jax.__version__,
+            **{name: importlib.metadata.version(name) for name in PACKAGES},
+        },
         "hardware": {
             "system": f"{platform.system()} {platform.machine()}",
             "processor": _processor(),
@@ -25,13 +31,6 @@ def provenance() -> dict[str, Any]:
         },
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     }
-
-
-def _version(package: str) -> str | None:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:  # run from a clone that is not installed
-        return None
 
 
 def _processor() -> str:

@@ -1,4 +1,4 @@
-"""Monte Carlo tree search without a network: every move equally likely, a position worth a random game's end."""
+"""Tree search without a network: all moves equally likely, a position worth the end of a random game."""
 
 import functools
 

@@ -1,0 +1,102 @@
+"""Let a player meet an opponent on boards of any size; average outcomes with their errors.
+
+    python experiments/evaluate.py --game othello --player greedy --opponent random --sizes 8 16
+    python experiments/evaluate.py --game othello --player weights/othello --sizes 16 20 --json out.json
+
+A win counts 1, a tie 0.5, a loss 0; half the games are played with each colour. With --json, every run is
+kept as soon as it is over, and the same command continues where it stopped.
+"""
+
+import dataclasses
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+from rich.console import Console
+from rich.table import Table
+
+from saz_jax import compilation_cache, evaluation
+from saz_jax.console import plain_errors, terminate_like_interrupt
+from saz_jax.evaluation import MatchConfig
+from saz_jax.games_bar import GamesBar
+
+
+@dataclasses.dataclass(frozen=True)
+class Arguments:
+    """A match and where its results go."""
+
+    match: Annotated[MatchConfig, tyro.conf.arg(name="")]
+    json: Path | None = None
+    """File for the results: continued if its settings are the same, refused if they differ."""
+    records: Path | None = None
+    """Folder for the records of all games: SGF, plain text above 26x26."""
+
+
+class Display(evaluation.Progress):
+    """Shows an evaluation on a `GamesBar`."""
+
+    def __init__(self, bar: GamesBar, config: MatchConfig):
+        self._bar, self._config = bar, config
+
+    def begin(self, size: int, run: int) -> None:
+        """Names the run."""
+        self._bar.begin(f"{self._config.game} {size}x{size}, run {run + 1} of {self._config.runs}")
+
+    def finished(self, games: int) -> None:
+        """Moves the bar."""
+        self._bar.finished(games)
+
+    def end(self, size: int, summary: Mapping[str, Any]) -> None:
+        """One line for every run."""
+        runs = summary["runs"]
+        line = f"{size}x{size}, run {len(runs)} of {self._config.runs}: {runs[-1]['outcome']:.3f}"
+        self._bar.end(self._config.games, f"{line} in {runs[-1]['seconds']:.0f} s")
+
+
+def main(argv: list[str]) -> None:
+    """Parse, play, print."""
+    with plain_errors():
+        arguments = tyro.cli(Arguments, args=argv, description=__doc__)
+        compilation_cache.enable()
+        prepared = evaluation.prepare(arguments.match, arguments.json, arguments.records)
+    terminate_like_interrupt()
+    config, sizes = arguments.match, prepared.results.data["sizes"]
+    total = config.games * config.runs * len(config.sizes)
+    done = config.games * sum(len(size["runs"]) for size in sizes.values())
+    try:
+        with GamesBar(Console(stderr=True), total, done) as bar:
+            evaluation.evaluate(prepared, Display(bar, config))
+    except KeyboardInterrupt:
+        kept = "; the same command continues after the last whole run" if arguments.json else ""
+        print(f"stopped{kept}", file=sys.stderr)
+        sys.exit(130)
+    finally:
+        if sizes:
+            Console().print(table(config, sizes))
+
+
+def table(config: MatchConfig, sizes: Mapping[str, Any]) -> Table:
+    """The results of all sizes so far."""
+    caption = f"{config.runs} runs of {config.games} games; ± standard error over runs; Wilson 95% over games"
+    drawn = Table(title=f"{config.game}: {config.player} against {config.opponent}", caption=caption)
+    for column in ("board", "outcome", "95% interval", "wins", "ties", "losses", "distinct games", "games/s"):
+        drawn.add_column(column, justify="right")
+    for size, result in sizes.items():
+        games = result["wins"] + result["ties"] + result["losses"]
+        error = f" ± {result['standard_error']:.3f}" if result["standard_error"] is not None else ""
+        low, high = result["wilson"]
+        drawn.add_row(
+            f"{size}x{size}",
+            f"{result['outcome']:.3f}{error}",
+            f"{low:.3f} to {high:.3f}",
+            *(str(result[name]) for name in ("wins", "ties", "losses")),
+            f"{result['distinct_games']} of {games}",
+            f"{games / max(result['seconds'], 1e-3):.2f}",
+        )
+    return drawn
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

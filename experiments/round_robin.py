@@ -1,0 +1,91 @@
+"""Every player meets every other; Bradley-Terry ratings with intervals, as a table and a plot.
+
+    python experiments/round_robin.py --game othello --size 8 --players random greedy mcts:50
+    python experiments/round_robin.py --game gomoku --size 13 --players greedy runs/a runs/b --json all.json
+
+With --json, every pair is kept as soon as it is over, and the same command continues where it stopped.
+"""
+
+import dataclasses
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+from rich.console import Console
+from rich.table import Table
+
+from saz_jax import compilation_cache, tournament
+from saz_jax.console import plain_errors, terminate_like_interrupt
+from saz_jax.games_bar import GamesBar
+from saz_jax.tournament import TournamentConfig
+
+
+@dataclasses.dataclass(frozen=True)
+class Arguments:
+    """A round robin and where its results go."""
+
+    tournament: Annotated[TournamentConfig, tyro.conf.arg(name="")]
+    json: Path | None = None
+    """File for the results: continued if its settings are the same, refused if they differ."""
+    plot: Path | None = None
+    """File for the plot; default: a PNG beside --json."""
+
+
+def main(argv: list[str]) -> None:
+    """Parse, play, print."""
+    with plain_errors():
+        arguments = tyro.cli(Arguments, args=argv, description=__doc__)
+        compilation_cache.enable()
+        prepared = tournament.prepare(arguments.tournament, arguments.json)
+    terminate_like_interrupt()
+    config = arguments.tournament
+    total, done = len(config.pairs) * config.games, len(prepared.results.data["pairs"]) * config.games
+    try:
+        with GamesBar(Console(stderr=True), total, done) as bar:
+            data = tournament.play(
+                prepared,
+                begin=lambda pair: bar.begin(" against ".join(pair)),
+                finished=bar.finished,
+                end=lambda result: bar.end(config.games, line(result)),
+            )
+    except KeyboardInterrupt:
+        kept = "; the same command continues after the last whole pair" if arguments.json else ""
+        print(f"stopped{kept}", file=sys.stderr)
+        sys.exit(130)
+    console = Console()
+    console.print(table(data))
+    if plot := arguments.plot or (arguments.json and arguments.json.with_suffix(".png")):
+        console.print(f"plot: {tournament.plot(data, plot)}", soft_wrap=True)
+
+
+def line(result: Mapping[str, Any]) -> str:
+    """One pair in one line."""
+    score = ", ".join(f"{result[name]} {name}" for name in ("wins", "ties", "losses"))
+    first, second = result["players"]
+    return f"{first} against {second}: {score} in {result['seconds']:.0f} s"
+
+
+def table(data: Mapping[str, Any]) -> Table:
+    """The ratings, best first."""
+    config = data["config"]
+    board = f"{config['game']} {config['size']}x{config['size']}"
+    drawn = Table(title=f"{board}: ratings from {config['games']} games a pair")
+    for column in ("player", "rating", "95% interval", "average outcome"):
+        drawn.add_column(column, justify="left" if column == "player" else "right")
+    for row in data["ratings"]:
+        outcomes = [
+            pair["outcome"] if pair["players"][0] == row["player"] else 1 - pair["outcome"]
+            for pair in data["pairs"]
+            if row["player"] in pair["players"]
+        ]
+        interval = f"{row['low']:+.0f} to {row['high']:+.0f}"
+        drawn.add_row(
+            row["player"], f"{row['points']:+.0f}", interval, f"{sum(outcomes) / len(outcomes):.3f}"
+        )
+    return drawn
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
