@@ -134,9 +134,8 @@ def sliding_window(network: Network, side: int) -> EvaluateFn:
             # A window that leaves a state's own live board counts nothing there.
             weight = (jnp.maximum(row, column) + side <= states.size).astype(value.dtype)
             held = jnp.broadcast_to(weight[:, None], logits.shape)
-            prior, count = (
-                place(x, states, row, column, side) for x in (jax.nn.softmax(logits) * held, held)
-            )
+            prior = place(jax.nn.softmax(logits) * held, row, column, states.board.shape)
+            count = place(held, row, column, states.board.shape)
             return sums[0] + prior, sums[1] + count, sums[2] + value * weight
 
         zeros = jnp.zeros(states.legal.shape)

@@ -49,30 +49,46 @@ def sample_subgraphs(
     return subgraphs & (index < jnp.asarray(counts)[size])[:, None]
 
 
-def _largest_side(size: Array | int, config: SubgraphConfig) -> Array:
-    m = size - config.shrink
-    return jnp.minimum({"m": m, "m+1": m + 1}[config.largest], size)
-
-
 def _draw_points(key: Array, points: Array, size: Array | int, config: SubgraphConfig) -> Array:
     """bool[N * N]: d points, d uniform from (m-1)^2 to m^2 or (m+1)^2 but at most n^2; all sets alike."""
-    count_key, order_key = jax.random.split(key)
-    smallest = (size - config.shrink - 1) ** 2
-    count = jax.random.randint(count_key, (), smallest, _largest_side(size, config) ** 2 + 1)
-    noise = jax.random.uniform(order_key, points.shape)[jnp.cumsum(points) - 1]
-    rank = jnp.argsort(jnp.argsort(jnp.where(points, noise, jnp.inf)))
-    return points & (rank < count)
+    # Word 0 decides d, word i the i-th present point.
+    noise = jax.random.bits(key, (points.size + 1,))
+    smallest, largest = _side_range(size, config)
+    return lowest(noise[jnp.cumsum(points)], points, _pick(noise[0], smallest**2, largest**2))
 
 
 def _draw_window(key: Array, points: Array, size: Array | int, config: SubgraphConfig) -> Array:
     """bool[N * N]: the points inside a square, its side uniform from m-1 to m or m+1 but at most n, its place
     uniform among those on the live board."""
-    side_key, place_key = jax.random.split(key)
-    side = jax.random.randint(side_key, (), size - config.shrink - 1, _largest_side(size, config) + 1)
-    corner = jax.random.randint(place_key, (2,), 0, size - side + 1)
-    index = jnp.arange(round(points.size**0.5))
-    inside = (index[None, :] >= corner[:, None]) & (index[None, :] < corner[:, None] + side)
-    return points & (inside[0][:, None] & inside[1][None, :]).reshape(-1)
+    noise = jax.random.bits(key, (3,))
+    side = _pick(noise[0], *_side_range(size, config))
+    corner = _pick(noise[1:], 0, size - side)[:, None]
+    index = jnp.arange(round(points.size**0.5))[None, :]
+    rows, columns = (index >= corner) & (index < corner + side)
+    return points & (rows[:, None] & columns[None, :]).reshape(-1)
+
+
+def _side_range(size: Array | int, config: SubgraphConfig) -> tuple[Array | int, Array]:
+    """The sides of the squares that have as many points as the smallest and the largest subgraph."""
+    m = size - config.shrink
+    return m - 1, jnp.minimum({"m": m, "m+1": m + 1}[config.largest], size)
+
+
+def _pick(noise: Array, low: Array | int, high: Array | int) -> Array:
+    """int32 from low to high, both included, out of random uint32; a range r biases it by r / 2^32 at most."""
+    span = jnp.asarray(high - low + 1, jnp.uint32)
+    return low + (noise % span).astype(jnp.int32)
+
+
+def lowest(noise: Array, points: Array, count: Array | int) -> Array:
+    """The `count` points of lowest noise (uint32), ties in order, all of them if there are fewer: bool[P].
+
+    Sorting the integers alone is several times faster on a CPU than sorting their indices along.
+    """
+    ordered = jnp.sort(jnp.where(points, noise, jnp.uint32(0xFFFFFFFF)))
+    last = ordered[count - 1]
+    below, tied = points & (noise < last), points & (noise == last)
+    return below | (tied & (jnp.cumsum(tied) <= count - below.sum()))
 
 
 def scatter_mean(prior: Array, subgraphs: Array) -> Array:
