@@ -16,6 +16,8 @@ import orbax.checkpoint as ocp
 from saz_jax.named_arrays import NamedArrays, checksum, flatten, mismatch, named_leaves, nest
 
 logger = logging.getLogger(__name__)
+# orbax logs tracebacks of failures through absl; what matters is raised here, as one sentence.
+logging.getLogger("absl").addFilter(lambda record: "orbax" not in Path(record.pathname).parts)
 
 
 class Snapshot(NamedTuple):
@@ -68,7 +70,17 @@ class Checkpoints:
         return sorted(self._manager.all_steps())
 
     def save(self, iteration: int, snapshot: Snapshot) -> None:
-        """Copy the snapshot and write it in the background; a failure is raised here or by the next call."""
+        """Copy the snapshot and write it in the background; a failure is raised here or by the next call.
+
+        Iterations are saved in rising order; one that is saved already is left as it is.
+        """
+        whole = [saved for saved in self.iterations() if saved not in self._damaged]
+        if iteration in whole:
+            return
+        if whole and iteration < whole[-1]:
+            raise ValueError(
+                f"{self.folder} already holds iteration {whole[-1]}, after {iteration}; restore it first"
+            )
         arrays = flatten({"state": snapshot.state, "replay": list(snapshot.replay)})
         facts = {
             "meta": snapshot.meta,
