@@ -1,0 +1,1 @@
+"""Slow, plain-Python rules that share no code with the package; the tests compare against them."""
