@@ -1,0 +1,1 @@
+"""The tests; a package, because pgx installs a top-level package called `tests` too."""
