@@ -182,7 +182,8 @@ def _play_plies(
 
     def ply(carry: tuple[Lanes, Ledger]) -> tuple[Lanes, Ledger]:
         lanes, ledger = carry
-        lanes, waiting = _refill(lanes, ledger.waiting, ledger.waiting & (starts.to_play == sides), starts)
+        fitting = ledger.waiting[None, :] & (starts.to_play[None, :] == sides)
+        lanes, waiting = _refill(lanes, ledger.waiting, fitting, starts)
         asked = _busy(lanes, count) > 0
         keys = jax.random.split(jax.random.fold_in(key, ledger.ply))
         action = jnp.concatenate(
