@@ -52,6 +52,8 @@ class Arguments:
     """Folder of the run; default runs/GAME-MODEL-PRESET. A run that is there already is continued."""
     resume: bool = False
     """Continue the run in --workdir with its own settings, which need not be repeated."""
+    save_seconds: float = 60.0
+    """Write a checkpoint when the last one is older than this."""
     init_from: str | None = None
     """Start from the weights of this agent: an export, another run's workdir or a shipped name."""
     plan: bool = False
@@ -135,6 +137,7 @@ def train(console: Console, arguments: Arguments, workdir: Path) -> None:
                 iterations=arguments.iterations,
                 minutes=arguments.minutes,
                 init_from=agent,
+                save_seconds=arguments.save_seconds,
                 progress=bar,
             )
             for row in rows:

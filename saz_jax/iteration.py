@@ -174,7 +174,7 @@ def self_play(
     for chunk in range(chunks):
         games, moves = program.play(state.learner.average, jax.random.fold_in(key, chunk), games)
         moves: Moves = devices.fetch(moves)
-        released, pending = release(pending, flat(moves), moves.ended, moves.outcome)
+        released, pending = release(pending, as_positions(moves), moves.ended, moves.outcome)
         ended.append(released)
         finished += int(moves.ended.sum())
         dark += float(((moves.outcome + 1) / 2)[moves.ended].sum())
@@ -191,7 +191,7 @@ def self_play(
     return games, pending, positions, figures
 
 
-def flat(moves: Moves) -> Positions:
+def as_positions(moves: Moves) -> Positions:
     """The positions of T moves in B lanes, move by move."""
     count, lanes = moves.ended.shape
 

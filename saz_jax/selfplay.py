@@ -1,6 +1,7 @@
 """Self-play as one compiled program: `vmap` over games, `scan` over moves, every board side in one batch."""
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from jax.sharding import Mesh, PartitionSpec
 from saz_jax.config import SearchConfig, SelfPlayConfig
 from saz_jax.devices import AXIS
 from saz_jax.search import make_search
-from saz_jax.types import Array, EvaluateFn, Game, GameState, Variables
+from saz_jax.types import Array, EvaluateFn, Game, GameState, SearchFn, Variables
 
 
 class Moves(NamedTuple):
@@ -67,9 +68,8 @@ def make_play(
     mesh: Mesh,
 ) -> PlayFn:
     """`moves` moves of every game on every device of `mesh`; each device plays its share by itself."""
-    full_search = make_search(game, evaluate, search)
     fast = dataclasses.replace(search, simulations=config.fast_simulations)
-    fast_search = make_search(game, evaluate, fast)
+    full_search, fast_search = (_deciding(make_search(game, evaluate, kind)) for kind in (search, fast))
     new_games = make_new_games(game, sizes, config.favour)
 
     def play(variables: Variables, key: Array, states: GameState) -> tuple[GameState, Moves]:
@@ -78,21 +78,19 @@ def make_play(
             temperature = jnp.where(states.move_count < config.temperature_moves, 1.0, 0.0)
             if config.full_share < 1:
                 searched = jax.random.bernoulli(coin_key, config.full_share)
-                found = jax.lax.cond(
-                    searched, full_search, fast_search, variables, search_key, states, temperature
-                )
+                choose = functools.partial(jax.lax.cond, searched, full_search, fast_search)
             else:
-                searched = jnp.array(True)
-                found = full_search(variables, search_key, states, temperature)
-            after = jax.vmap(game.step)(states, found.action)
+                searched, choose = jnp.array(True), full_search
+            action, policy, value = choose(variables, search_key, states, temperature)
+            after = jax.vmap(game.step)(states, action)
             record = Moves(
                 board=states.board,
                 size=states.size,
                 to_play=states.to_play,
                 legal=states.legal,
-                policy=found.policy,
+                policy=policy,
                 searched=jnp.broadcast_to(searched, after.terminated.shape),
-                value=found.value,
+                value=value,
                 ended=after.terminated,
                 outcome=after.outcome,
             )
@@ -109,6 +107,16 @@ def make_play(
             play, mesh=mesh, in_specs=(copied, copied, lanes), out_specs=(lanes, record), check_vma=False
         )
     )
+
+
+def _deciding(search: SearchFn) -> Callable[..., tuple[Array, Array, Array]]:
+    """The search without the details whose shapes depend on its number of simulations."""
+
+    def decide(variables: Variables, key: Array, states: GameState, temperature: Array):
+        found = search(variables, key, states, temperature)
+        return found.action, found.policy, found.value
+
+    return decide
 
 
 def _where(condition: Array, chosen: GameState, other: GameState) -> GameState:

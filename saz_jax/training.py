@@ -25,9 +25,6 @@ from saz_jax.provenance import provenance
 from saz_jax.replay import Positions
 from saz_jax.types import Game, Model, Player
 
-SAVE_SECONDS = 60
-"""A checkpoint is written when the last one is older than this, and at the end."""
-
 
 def run(
     config: TrainConfig,
@@ -37,13 +34,15 @@ def run(
     minutes: float | None = None,
     init_from: Agent | None = None,
     make: GameMaker | None = None,
+    save_seconds: float = 60.0,
     progress: Progress = lambda phase, done, total: None,
 ) -> Iterator[Row]:
     """Trains in `workdir` until `iterations` are done or `minutes` are spent; yields a row per iteration.
 
     A workdir that holds a run of the same config is continued, another config is refused.  The limits count
     the whole run, earlier stretches included; minutes count iterations, not evaluations.  `init_from` gives
-    the weights to start from.  A keyboard interrupt saves the last whole iteration and is passed on.
+    the weights to start from.  A keyboard interrupt saves the last whole iteration and is passed on;
+    otherwise a checkpoint is written when the last one is older than `save_seconds`, and at the end.
     """
     if iterations is None and minutes is None:
         raise ValueError("a run needs an end; give iterations or minutes")
@@ -69,7 +68,7 @@ def run(
                     row |= evaluate(program, state, progress)
                     make_agent(program, state).export(workdir / "stages" / f"{state.iteration:06d}.npz")
                 metrics.add(row)
-                if last or devices.agree(time.monotonic() - saved_at > SAVE_SECONDS):
+                if last or devices.agree(time.monotonic() - saved_at > save_seconds):
                     save(program, state, checkpoints, workdir)
                     saved_at = time.monotonic()
                 yield row

@@ -1,0 +1,142 @@
+"""The loss and one step of optimisation."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from saz_jax.config import GINConfig, LearnerConfig
+from saz_jax.games import make_game
+from saz_jax.games.board import INVERSE_SYMMETRY, symmetry
+from saz_jax.learner import Batch, as_states, make_learner, make_optimiser, transformed
+from saz_jax.networks.gin import make_gin
+
+GIN = GINConfig(layers=2, hidden=8, head=8, edges="compass8", dropout=0.0)
+NETWORK = make_gin(GIN, 5)
+
+
+def positions(count=6, side=5, size=4, seed=0):
+    """A batch of Gomoku positions after two moves, with random targets."""
+    game = make_game("gomoku", side, k=4)
+    rng = np.random.default_rng(seed)
+    states = []
+    for _ in range(count):
+        state = game.init(size)
+        for _ in range(2):
+            state = game.step(state, int(rng.choice(np.flatnonzero(state.legal))))
+        states.append(state)
+    states = jax.tree.map(lambda *x: jnp.stack(x), *states)
+    policy = rng.random(states.legal.shape) * np.asarray(states.legal)
+    return Batch(
+        board=states.board,
+        size=states.size,
+        to_play=states.to_play,
+        legal=states.legal,
+        policy=jnp.asarray(policy / policy.sum(1, keepdims=True), jnp.float32),
+        searched=jnp.ones(count, bool),
+        outcome=jnp.asarray(rng.choice([-1.0, 0.0, 1.0], count), jnp.float32),
+    )
+
+
+def one_step(batch, **settings):
+    config = dataclasses.replace(LearnerConfig(learning_rate=1e-2), **settings)
+    init, step = make_learner(NETWORK, config)
+    return step(init(NETWORK.init(jax.random.key(0))), jax.random.key(1), batch)
+
+
+def test_one_batch_is_learned_by_heart():
+    batch = positions()
+    init, step = make_learner(NETWORK, LearnerConfig(learning_rate=3e-3, policy_over="legal"))
+    step, state = jax.jit(step), init(NETWORK.init(jax.random.key(0)))
+    losses = []
+    for i in range(400):
+        state, loss = step(state, jax.random.key(i), batch)
+        losses.append(loss)
+    entropy = -jnp.sum(batch.policy * jnp.log(jnp.where(batch.policy > 0, batch.policy, 1)), 1).mean()
+    assert losses[-1].value < 0.02 < losses[0].value
+    assert losses[-1].policy - entropy < 0.1 * (losses[0].policy - entropy)
+
+
+def test_the_loss_is_the_hand_computed_one():
+    batch = positions()
+    variables = NETWORK.init(jax.random.key(0))
+    nodes = jnp.concatenate([jnp.pad(jnp.ones((4, 4), bool), (0, 1)).reshape(-1), jnp.array([True])])
+    evaluation, _ = NETWORK.fit(variables, jax.random.key(1), as_states(batch), jnp.tile(nodes[None], (6, 1)))
+    log_prior = np.asarray(jax.nn.log_softmax(evaluation.logits))
+    policy = np.asarray(batch.policy)
+    cross_entropy = -np.sum(np.where(policy > 0, policy * log_prior, 0), 1).mean()
+    squared = np.mean((np.asarray(evaluation.value) - np.asarray(batch.outcome)) ** 2)
+    _, losses = one_step(batch)
+    np.testing.assert_allclose(losses.policy, cross_entropy, rtol=1e-5)
+    np.testing.assert_allclose(losses.value, squared, rtol=1e-5)
+    np.testing.assert_allclose(losses.total, cross_entropy + squared, rtol=1e-5)
+    params = jax.tree.leaves(variables["params"])
+    _, decayed = one_step(batch, l2=0.5)
+    extra = 0.5 * sum(float(jnp.sum(p**2)) for p in params)
+    np.testing.assert_allclose(decayed.total - losses.total, extra, rtol=1e-4)
+
+
+def test_over_legal_moves_illegal_logits_do_not_matter():
+    batch = positions()
+    _, everything = one_step(batch)
+    _, legal = one_step(batch, policy_over="legal")
+    assert legal.policy < everything.policy
+
+
+def test_a_move_without_a_full_search_teaches_the_value_only():
+    batch = positions()
+    none = batch._replace(searched=jnp.zeros(6, bool))
+    state, losses = one_step(none)
+    assert losses.policy == 0
+    assert losses.value > 0
+    before = NETWORK.init(jax.random.key(0))["params"]["policy"]["kernel"]
+    np.testing.assert_array_equal(state.variables["params"]["policy"]["kernel"], before)
+
+
+def test_the_average_follows_slowly_and_without_averaging_it_is_the_weights():
+    batch = positions()
+    plain, _ = one_step(batch)
+    jax.tree.map(np.testing.assert_array_equal, plain.average, plain.variables)
+    init, step = make_learner(NETWORK, LearnerConfig(learning_rate=1e-2, average=0.9))
+    state = start = init(NETWORK.init(jax.random.key(0)))
+    for i in range(3):
+        state, _ = step(state, jax.random.key(i), batch)
+
+    def kernel(variables):
+        return np.asarray(variables["params"]["value"]["kernel"])
+
+    moved = np.abs(kernel(state.variables) - kernel(start.variables)).sum()
+    lagging = np.abs(kernel(state.average) - kernel(start.variables)).sum()
+    assert 0 < lagging < moved
+
+
+@pytest.mark.parametrize("which", range(8))
+def test_a_transformed_position_keeps_its_moves_together(which):
+    batch = positions(count=1)
+    (one,) = [jax.tree.map(lambda x: x[0], batch)]
+    turned = transformed(one, jnp.int32(which))
+    moved = np.asarray(symmetry(INVERSE_SYMMETRY[which], 4, 5))
+    for node in range(26):
+        assert turned.policy[moved[node]] == one.policy[node]
+        assert turned.legal[moved[node]] == one.legal[node]
+    stones = np.append(np.asarray(one.board).reshape(-1), 0)
+    turned_stones = np.append(np.asarray(turned.board).reshape(-1), 0)
+    assert (turned_stones[moved] == stones).all()
+    again = transformed(turned, jnp.int32(INVERSE_SYMMETRY[which]))
+    jax.tree.map(np.testing.assert_array_equal, again, one)
+
+
+def test_the_schedule_warms_up_and_decays():
+    config = LearnerConfig(learning_rate=1.0, warmup_steps=10, schedule="cosine", decay_steps=10)
+    optimiser = make_optimiser(config)
+    params = jnp.ones(())
+    state, sizes = optimiser.init(params), []
+    for _ in range(25):
+        change, state = optimiser.update(jnp.ones(()), state, params)
+        sizes.append(float(-change))
+    np.testing.assert_allclose(sizes[0], 0.0, atol=1e-6)
+    np.testing.assert_allclose(sizes[5], 0.5, rtol=1e-3)
+    np.testing.assert_allclose(sizes[10], 1.0, rtol=1e-3)
+    np.testing.assert_allclose(sizes[24], 0.1, rtol=1e-2)

@@ -1,0 +1,101 @@
+"""Self-play: sizes as weighted, games that restart at once, records that tell what happened."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from saz_jax import devices
+from saz_jax.config import SearchConfig, SelfPlayConfig
+from saz_jax.games import make_game
+from saz_jax.iteration import as_positions
+from saz_jax.replay import Positions, release
+from saz_jax.selfplay import make_new_games, make_play, size_weights
+from saz_jax.types import Evaluation
+
+GUMBEL = SearchConfig(kind="gumbel", simulations=4)
+
+
+def uniform(variables, key, states):
+    """Knows nothing: every legal move alike, every position even."""
+    logits = jnp.where(states.legal, 0.0, jnp.finfo(jnp.float32).min)
+    return Evaluation(logits, jnp.zeros(states.size.shape))
+
+
+def played(game, sizes, moves, games=8, seed=0, **settings):
+    """(opening states, states after, Moves as numpy) of self-play with `uniform`."""
+    config = SelfPlayConfig(games=games, favour="none", **settings)
+    play = make_play(game, uniform, GUMBEL, config, sizes, moves, devices.make_mesh())
+    states = make_new_games(game, sizes, "none")(jax.random.key(seed), games)
+    after, record = play({}, jax.random.key(seed + 1), states)
+    return states, after, jax.device_get(record)
+
+
+@pytest.mark.parametrize(
+    ("favour", "weights"),
+    [("small", [0.4, 0.3, 0.2, 0.1]), ("large", [0.1, 0.2, 0.3, 0.4]), ("none", [0.25] * 4)],
+)
+def test_new_games_draw_their_side_with_the_stated_weights(favour, weights):
+    np.testing.assert_allclose(size_weights(4, favour), weights, rtol=1e-6)
+    new_games = make_new_games(make_game("gomoku", 9), (9, 6, 8, 7), favour)
+    drawn = np.asarray(new_games(jax.random.key(0), 4000).size)
+    share = [(drawn == side).mean() for side in (6, 7, 8, 9)]
+    np.testing.assert_allclose(share, weights, atol=0.04)  # five standard deviations
+
+
+def test_a_game_that_ends_restarts_at_once_on_a_side_of_the_list():
+    game = make_game("gomoku", 4, k=3)
+    _, _, record = played(game, (3, 4), moves=24)
+    assert record.ended.sum() > 8
+    for t, b in zip(*np.nonzero(record.ended[:-1]), strict=True):
+        fresh = game.init(int(record.size[t + 1, b]))
+        assert not record.board[t + 1, b].any()
+        assert record.size[t + 1, b] in (3, 4)
+        np.testing.assert_array_equal(record.legal[t + 1, b], fresh.legal)
+        assert record.to_play[t + 1, b] == 1
+
+
+def test_policies_are_distributions_over_legal_moves():
+    _, _, record = played(make_game("othello", 6), (4, 5, 6), moves=16)
+    np.testing.assert_allclose(record.policy.sum(-1), 1, atol=1e-5)
+    assert not record.policy[~record.legal].any()
+
+
+def test_targets_have_the_right_sign_for_both_colours_and_through_forced_passes():
+    game = make_game("othello", 4)
+    _, _, record = played(game, (4,), moves=40, games=16)
+    ended, _ = release(Positions.blank(4), as_positions(record), record.ended, record.outcome)
+    passes = 0
+    for lane in range(16):
+        ours = ended.take(ended.lane == lane)
+        stops = np.nonzero(record.ended[:, lane])[0]
+        games = np.split(np.arange(len(ours.size)), stops[:-1] + 1)
+        for stop, positions in zip(stops, games, strict=True):
+            dark = record.outcome[stop, lane]
+            assert (ours.outcome[positions] == dark * ours.to_play[positions]).all()
+            only_pass = ~ours.legal[positions][:, :-1].any(1)
+            passes += only_pass.sum()
+            # A forced pass is a move like any other: the side changes, and so does the sign.
+            signs = ours.to_play[positions]
+            assert (signs[1:] == -signs[:-1]).all()
+    assert passes > 0
+    assert {-1.0, 1.0} <= set(ended.outcome.tolist())
+
+
+def test_a_share_of_the_moves_is_searched_in_full():
+    _, _, record = played(make_game("gomoku", 5, k=4), (5,), 64, full_share=0.25, fast_simulations=2)
+    share = record.searched[:, 0].mean()
+    assert 0.05 < share < 0.5
+    assert (record.searched == record.searched[:, :1]).all()
+
+
+def test_play_goes_on_from_where_it_stopped():
+    """The second stretch begins with the positions that the first one ended on."""
+    game = make_game("gomoku", 5, k=4)
+    config = SelfPlayConfig(games=4)
+    play = make_play(game, uniform, GUMBEL, config, (5,), 8, devices.make_mesh())
+    states = make_new_games(game, (5,), "none")(jax.random.key(0), 4)
+    middle, _ = play({}, jax.random.key(1), states)
+    _, second = play({}, jax.random.key(2), middle)
+    np.testing.assert_array_equal(second.board[0], middle.board)
+    np.testing.assert_array_equal(second.legal[0], middle.legal)

@@ -1,0 +1,133 @@
+"""experiments/train.py as a user runs it: a subprocess, its output, its exit code."""
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+
+from saz_jax.agent import load_agent
+
+ROOT = Path(__file__).parent.parent
+TINY = [
+    *("--preset", "smoke", "--model", "model3", "--sizes", "5", "--search.simulations", "2"),
+    *("--gin.layers", "1", "--gin.hidden", "8", "--gin.head", "8"),
+    *("--selfplay.games", "8", "--selfplay.moves", "8"),
+    *("--evaluation.games", "2", "--evaluation.simulations", "2", "--evaluation.sizes", "5"),
+]
+
+
+def train(*arguments, **kwargs):
+    """The finished script."""
+    command = [sys.executable, "experiments/train.py", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, **kwargs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", ["othello", "gomoku", "go"])
+def test_the_smoke_preset_trains_each_game_end_to_end(game, tmp_path):
+    done = train("--game", game, "--preset", "smoke", "--workdir", tmp_path / "run")
+    assert done.returncode == 0, done.stderr
+    assert "iteration 3/3" in done.stdout
+    assert "greedy on side 12" in done.stdout.replace("\n", " ")
+    assert "continue:  python experiments/train.py --resume" in done.stdout
+    assert (tmp_path / "run" / "curve.png").read_bytes().startswith(b"\x89PNG")
+    assert {"metrics.jsonl", "metrics.csv", "config.json", "agent.npz"} <= {
+        path.name for path in (tmp_path / "run").iterdir()
+    }
+    assert load_agent(tmp_path / "run").trained_sizes == (5, 6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["model1", "model2", "model3", "model4", "model5", "fcn"])
+def test_the_smoke_preset_trains_each_model(model, tmp_path):
+    done = train("--preset", "smoke", "--model", model, "--workdir", tmp_path / "run", "--iterations", 1)
+    assert done.returncode == 0, done.stderr
+    assert load_agent(tmp_path / "run").model.name == model
+
+
+@pytest.mark.slow
+def test_a_run_killed_at_random_moments_ends_with_the_same_bits(tmp_path):
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    assert train(*TINY, "--iterations", 6, "--workdir", whole).returncode == 0
+    arguments = [*TINY, "--iterations", "6", "--save-seconds", "0", "--workdir", str(killed)]
+    command = [sys.executable, "experiments/train.py", *arguments]
+    chance = random.Random(0)
+    for _ in range(3):
+        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith("iteration"):
+                break
+        time.sleep(chance.uniform(0, 0.5))
+        process.kill()
+        process.communicate()
+    assert subprocess.run(command, cwd=ROOT, capture_output=True, timeout=600).returncode == 0
+    left, right = load_agent(whole).variables, load_agent(killed).variables
+    jax.tree.map(np.testing.assert_array_equal, left, right)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_saves_and_says_how_to_continue(number, tmp_path):
+    arguments = [*TINY, "--iterations", "100000", "--workdir", str(tmp_path / "run")]
+    command = [sys.executable, "experiments/train.py", *arguments]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.startswith("iteration 2"):
+            break
+    process.send_signal(number)
+    rest, errors = process.communicate(timeout=120)
+    assert process.returncode == 130, errors
+    assert "To continue: python experiments/train.py --resume --workdir" in rest.replace("\n", " ")
+    assert "Traceback" not in errors
+    again = train("--resume", "--workdir", tmp_path / "run", "--iterations", 3)
+    assert again.returncode == 0, again.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--game", "chess"], "chess"),
+        (["--preset", "huge"], "huge"),
+        (["--model", "model9"], "model9"),
+        (["--colour", "red"], "--colour"),
+        (["--game", "othello", "--sizes", "2"], "board side 2 is too small for othello"),
+        (["--sizes", "five"], "five"),
+        (["--resume", "--workdir", "nowhere"], "there is no run in nowhere"),
+        (["--init-from", "nobody"], "no agent at nobody"),
+        (["--selfplay.games", "0"], "selfplay.games=0"),
+        (["--search.simulations", "0"], "simulations=0"),
+        (["--model", "model1", "--sizes", "5", "6"], "cannot play on board side 5"),
+        (["--workdir", "README.md"], "is a file"),
+    ],
+)
+def test_a_mistake_ends_in_one_sentence_and_exit_code_2(arguments, message, tmp_path):
+    workdir = [] if "--workdir" in arguments else ["--workdir", tmp_path / "run"]
+    done = train(*arguments, *workdir)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert message in done.stderr.replace("\n", " ")
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_help_names_every_setting():
+    done = train("--help")
+    assert done.returncode == 0
+    for flag in ("--game", "--minutes", "--gin.edges", "--learner.batch-size", "--init-from", "--plan"):
+        assert flag in done.stdout
+
+
+@pytest.mark.slow
+def test_the_plan_shows_memory_and_speed_and_trains_nothing(tmp_path):
+    done = train(*TINY, "--plan", "--workdir", tmp_path / "run")
+    assert done.returncode == 0, done.stderr
+    for fact in ("parameters", "compile time", "search trees", "history", "positions/s", "the whole run"):
+        assert fact in done.stdout
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,221 @@
+"""The run: the same seed, the same bits, through any interruption; nothing overwritten, nothing lost."""
+
+import dataclasses
+import json
+
+import jax
+import numpy as np
+import pytest
+
+from saz_jax import training
+from saz_jax.agent import load_agent
+from saz_jax.checkpoint import Checkpoints
+from saz_jax.config import (
+    EvaluationConfig,
+    GINConfig,
+    LearnerConfig,
+    SearchConfig,
+    SelfPlayConfig,
+    SubgraphConfig,
+    TrainConfig,
+)
+from saz_jax.games import make_game
+from saz_jax.iteration import DivergedError, iterate, make_program, start
+from saz_jax.metrics import read_metrics
+
+TINY = TrainConfig(
+    game="gomoku",
+    k=3,
+    model="model3",
+    sizes=(3, 4),
+    gin=GINConfig(layers=1, hidden=8, head=8, edges="compass8"),
+    search=SearchConfig(kind="gumbel", simulations=2),
+    selfplay=SelfPlayConfig(games=4, moves=8),
+    learner=LearnerConfig(batch_size=8, history=2, average=0.9),
+    evaluation=EvaluationConfig(every=0, games=2, simulations=2, sizes=(4, 6)),
+)
+
+
+def trained(workdir, iterations, config=TINY, **kwargs):
+    """The weights after a run of so many iterations in `workdir`, and its rows."""
+    rows = list(training.run(config, workdir, iterations=iterations, **kwargs))
+    return load_agent(workdir).variables, rows
+
+
+def assert_same(a, b):
+    jax.tree.map(np.testing.assert_array_equal, a, b)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """An uninterrupted run of four iterations: (workdir, weights, rows)."""
+    workdir = tmp_path_factory.mktemp("whole") / "run"
+    return workdir, *trained(workdir, 4)
+
+
+def timeless(rows):
+    """Rows without what depends on the clock."""
+    clock = ("seconds", "positions_per_second", "games_per_second", "selfplay_share")
+    return [{name: value for name, value in row.items() if name not in clock} for row in rows]
+
+
+def test_the_same_seed_gives_the_same_bits_and_another_seed_others(whole, tmp_path):
+    _, weights, rows = whole
+    again, same_rows = trained(tmp_path / "again", 4)
+    assert_same(again, weights)
+    assert timeless(same_rows) == timeless(rows)
+    other, _ = trained(tmp_path / "other", 4, dataclasses.replace(TINY, seed=1))
+    assert any((a != b).any() for a, b in zip(jax.tree.leaves(other), jax.tree.leaves(weights), strict=True))
+
+
+def test_a_run_in_two_stretches_equals_one_without_a_stop(whole, tmp_path):
+    _, weights, rows = whole
+    trained(tmp_path / "run", 2)
+    resumed, new_rows = trained(tmp_path / "run", 4)
+    assert_same(resumed, weights)
+    assert [row["iteration"] for row in new_rows] == [3, 4]
+    assert timeless(new_rows) == timeless(rows[2:])
+    assert [row["iteration"] for row in read_metrics(tmp_path / "run")] == [1, 2, 3, 4]
+
+
+def test_an_interrupt_in_the_middle_of_an_iteration_loses_only_that_iteration(whole, tmp_path):
+    _, weights, _ = whole
+    calls = []
+
+    def interrupt(phase, done, total):
+        calls.append(phase)
+        if calls.count("learning") == 3 and phase == "learning":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(training.run(TINY, tmp_path / "run", iterations=4, progress=interrupt))
+    with Checkpoints(tmp_path / "run" / "checkpoints", read_only=True) as checkpoints:
+        assert checkpoints.iterations() == [2]
+    resumed, _ = trained(tmp_path / "run", 4)
+    assert_same(resumed, weights)
+
+
+def test_a_finished_run_is_not_trained_further(whole):
+    workdir, weights, _ = whole
+    again, rows = trained(workdir, 4)
+    assert rows == []
+    assert_same(again, weights)
+
+
+def test_a_workdir_with_other_settings_is_refused_with_the_difference(whole):
+    workdir, weights, _ = whole
+    other = dataclasses.replace(TINY, learner=dataclasses.replace(TINY.learner, batch_size=16))
+    with pytest.raises(ValueError, match=r"learner\.batch_size: 8 in the run, 16 asked for"):
+        trained(workdir, 5, other)
+    assert_same(load_agent(workdir).variables, weights)
+
+
+def test_a_workdir_that_is_a_file_or_a_stranger_is_refused(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("mine")
+    with pytest.raises(ValueError, match="is a file"):
+        trained(file, 1)
+    with pytest.raises(ValueError, match="is not empty and holds no run"):
+        trained(tmp_path, 1)
+    assert file.read_text() == "mine"
+
+
+def test_a_damaged_checkpoint_is_passed_over_and_the_run_made_whole_again(whole, tmp_path):
+    _, weights, _ = whole
+    workdir = tmp_path / "run"
+    for iterations in (1, 2):
+        trained(workdir, iterations)
+    newest = workdir / "checkpoints" / "2"
+    for path in newest.rglob("*"):
+        if path.is_file():
+            path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    resumed, rows = trained(workdir, 4)
+    assert [row["iteration"] for row in rows] == [2, 3, 4]
+    assert_same(resumed, weights)
+
+
+def test_a_loss_that_is_no_number_stops_the_run_and_leaves_the_last_checkpoint(tmp_path):
+    wild = dataclasses.replace(TINY, learner=dataclasses.replace(TINY.learner, learning_rate=1e30))
+    with pytest.raises(DivergedError, match=r"Lower learner\.learning_rate \(now 1e\+30\)"):
+        list(training.run(wild, tmp_path / "run", iterations=50))
+    with Checkpoints(tmp_path / "run" / "checkpoints", read_only=True) as checkpoints:
+        saved = checkpoints.iterations()
+    assert saved == [] or load_agent(tmp_path / "run")
+
+
+def test_the_evaluation_meets_both_opponents_on_a_trained_and_an_unseen_side(whole):
+    workdir, _, rows = whole
+    assert {"random_4", "greedy_4", "random_6", "greedy_6"} <= rows[-1].keys()
+    assert not any(name.startswith("greedy") for row in rows[:-1] for name in row)
+    assert load_agent(workdir / "stages" / "000004.npz").trained_sizes == (3, 4)
+
+
+def test_the_workdir_says_how_the_run_was_made(whole):
+    workdir, _, _ = whole
+    facts = json.loads((workdir / "config.json").read_text())
+    assert facts["config"]["seed"] == 0
+    assert facts["versions"]["jax"] == jax.__version__
+    assert facts["hardware"]["cores"]
+
+
+def test_a_run_may_start_from_trained_weights_on_larger_boards(whole, tmp_path):
+    workdir, weights, _ = whole
+    larger = dataclasses.replace(TINY, sizes=(5,))
+    program = make_program(larger)
+    assert_same(start(program, weights).learner.variables, weights)
+    list(training.run(larger, tmp_path / "tuned", iterations=1, init_from=load_agent(workdir)))
+    assert load_agent(tmp_path / "tuned").trained_sizes == (5,)
+    wider = dataclasses.replace(TINY, gin=dataclasses.replace(TINY.gin, hidden=16))
+    with pytest.raises(ValueError, match="do not fit this network"):
+        list(training.run(wider, tmp_path / "wider", iterations=1, init_from=load_agent(workdir)))
+    assert not (tmp_path / "wider").exists()
+
+
+def test_a_game_of_ones_own_can_be_trained(tmp_path):
+    made = []
+
+    def make(max_size):
+        made.append(max_size)
+        return make_game("gomoku", max_size, k=4)
+
+    config = dataclasses.replace(
+        TINY, sizes=(4, 5), evaluation=dataclasses.replace(TINY.evaluation, sizes=(6,))
+    )
+    rows = list(training.run(config, tmp_path / "run", iterations=1, make=make))
+    assert made == [5, 6]
+    assert "greedy_6" in rows[0]
+
+
+def test_an_iteration_leaves_the_state_before_it_as_it_was():
+    program = make_program(TINY)
+    before = start(program)
+    copy = jax.tree.map(np.array, before.learner)
+    once, _ = iterate(program, before, lambda *_: None)
+    assert_same(before.learner, copy)
+    twice, _ = iterate(program, before, lambda *_: None)
+    assert_same(once.learner, twice.learner)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"sizes": ()}, "at least one"),
+        ({"sizes": (3, 3)}, "each board side once"),
+        ({"sizes": (2, 4)}, "board side 2 is too small"),
+        ({"selfplay": SelfPlayConfig(games=4, moves=12)}, "multiple of 8"),
+        ({"selfplay": SelfPlayConfig(games=0)}, "selfplay.games=0"),
+        ({"selfplay": SelfPlayConfig(games=4, full_share=0.0)}, "full_share=0.0"),
+        ({"learner": LearnerConfig(passes=0.0)}, "more than 0 passes"),
+        ({"learner": LearnerConfig(average=1.0)}, "average=1.0"),
+        ({"model": "saz", "subgraphs": SubgraphConfig(shrink=2)}, "cannot play on board side 3"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused_before_anything_is_written(change, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        list(training.run(dataclasses.replace(TINY, **change), tmp_path / "run", iterations=1))
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_without_an_end_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="give iterations or minutes"):
+        list(training.run(TINY, tmp_path / "run"))
