@@ -1,11 +1,18 @@
-"""Go: area scoring, no suicide, exact positional superko, on boards of every live side.
+"""Go on boards of every live side: Tromp-Taylor area scoring, no suicide, exact positional superko.
 
-Rules: Tromp-Taylor area scoring; pass is always legal and two in a row end the game; suicide is illegal; a
-move that recreates any earlier position of the game is illegal (`superko=True`) or only one that recreates
-the position before the opponent's last move (`superko=False`, simple ko); after `move_cap` actions the board
-is scored as it stands.
+A move may not recreate any earlier position of the game, whoever made it (`superko=True`), or only not the
+one before the opponent's last move (`superko=False`, simple ko).  Pass is always legal; two in a row end the
+game, and so does the move cap; then the board is scored as it stands.
+
+How it stays cheap.  Every stone carries what its chain has in common, so one round of looking at the four
+neighbours tells all legal moves.  A chain of which a point touches t stones loses t (stone, free neighbour)
+pairs when that point is filled, hence it is captured if those are all it has: no liberty set is needed.  And
+an earlier position can be recreated by one point at most, the one that its stones of the mover's colour have
+in excess of today's: the difference of two sums of point numbers.  Superko is one look per earlier position.
 """
 
+import dataclasses
+import functools
 import math
 import numbers
 from typing import NamedTuple
@@ -14,196 +21,306 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from saz_jax.games.board import COMPASS4, live_points, shift
+from saz_jax.games.board import live_points
 from saz_jax.types import Array, Game, GameState
 
 MIN_SIZE = 2
-FAIR_KOMI = (0.0, 0.0, 1.0, 9.0, 2.0, 25.0, 4.0, 9.0, 10.0, 7.0)
+"""On a single point every move is suicide."""
+MAX_SIZE = 127
+"""Chains are numbered and their liberties counted in 16 bits."""
+
+FAIR_KOMI = (0.0, 0.0, 1.0, 8.5, 2.0, 24.5, 4.0, 9.0, 10.0, 7.0)
+"""The default komi by live side, its last entry for every larger one: dark's margin under best play, so that
+best play ties.  Sides 2 to 5 are solved (van der Werf, van den Herik and Uiterwijk, "Solving Go on small
+boards", 2003: +1, +9, +2, +25); 6 and 7 are the results that strong players and programs agree on (+4, +9);
+8 and above are estimates of strong programs (10; 7, as on 9x9 and 19x19).  Where dark can take the whole
+board (3x3, 5x5) the komi is half a point less, or dark would have nothing to win."""
+
+WALL = 1
+"""The chain number of every point off the live board: a chain that never has a liberty."""
 
 
 class GoAux(NamedTuple):
-    """What Go remembers besides the board."""
+    """What Go remembers besides the board; stones are numbered along the frame, [L] in all (see `_Frame`)."""
 
-    passes: Array
-    """int32[]: passes in a row."""
+    passed: Array
+    """bool[]: the last action was a pass."""
     chain: Array
-    """int16[N * N]: one number per chain, the point that joined it last; -1 where no stone is."""
+    """int16[L]: the number of one of the chain's stones, negative for light; 0 free, `WALL` off the board."""
     liberties: Array
-    """int16[N * N]: for each stone, how many (stone, free neighbour) pairs its chain has; 0 elsewhere."""
+    """int16[L]: for each stone, the number of (stone, free neighbour) pairs of its chain."""
     keys: Array
-    """int32[2, N * N]: for each stone, the sum of its chain's hash keys; 0 elsewhere."""
-    history: Array
-    """int32[2, H]: hashes of the last H positions, position t at t % H."""
+    """int32[2, L]: for each stone, the sum of its chain's hash keys; 0 elsewhere."""
+    hashes: Array
+    """int32[2, H]: the sum of all stones' keys, light counted negative, of the last H positions; position t
+    at t % H.  Two positions agree by chance with probability 2**-62; a 19x19 game compares 2**18 pairs."""
+    sums: Array
+    """int16[2, H]: of the same positions, the sum of point numbers of dark and of light, modulo 2**16."""
 
 
 def make(
     max_size: int, *, komi: float | None = None, superko: bool = True, move_cap: int | None = None
 ) -> Game:
-    """Go on padded boards of side `max_size`."""
-    if komi is not None and (
-        isinstance(komi, bool) or not isinstance(komi, numbers.Real) or not math.isfinite(komi)
-    ):
-        raise ValueError(f"komi must be a finite number, or None for the fair value, not {komi!r}")
-    if not isinstance(superko, bool):
-        raise ValueError(f"superko must be True or False, not {superko!r}")
-    if move_cap is not None and (
-        isinstance(move_cap, bool) or not isinstance(move_cap, numbers.Integral) or move_cap < 1
-    ):
-        raise ValueError(f"move_cap must be a whole number of at least 1, or None for 2 * n * n, not {move_cap!r}")
+    """Go on padded boards of side `max_size`.
 
+    `komi`: points given to light; None: `FAIR_KOMI` by live side.  `superko`: forbid every earlier position;
+    False: simple ko only.  `move_cap`: actions after which the board is scored; None: 2 * n * n by live side.
+    """
+    _check_options(max_size, komi, superko, move_cap)
+    frame = _Frame(max_size)
     points = max_size * max_size
     max_moves = 2 * points if move_cap is None else int(move_cap)
     memory = max_moves + 1 if superko else 2
-    key = np.random.default_rng(20210701).integers(-(2**31), 2**31, (2, points), dtype=np.int32)
-    key = jnp.asarray(key)
-    neighbours = _neighbours(max_size)
-
-    def around(x: Array, fill) -> Array:
-        grid = x.reshape(max_size, max_size)
-        return jnp.stack([shift(grid, step, fill).reshape(-1) for step in COMPASS4])
-
-    def legal_moves(board, size, to_play, aux, move_count):
-        live = live_points(size, max_size).reshape(-1)
-        stones = board.reshape(-1)
-        free = (stones == 0) & live
-        colour, chain, liberties = around(stones, 0), around(aux.chain, -1), around(aux.liberties, 0)
-        touching = (chain[:, None] == chain[None, :]).sum(1)
-        taken = (colour == -to_play) & (liberties == touching)
-        breathes = around(free, False) | ((colour == to_play) & (liberties > touching)) | taken
-        first = _first(chain)
-        current = jax.lax.dynamic_index_in_dim(aux.history, move_count % memory, 1)
-        repeated = jnp.ones((points, memory), bool)
-        for word in range(2):
-            gone = jnp.where(taken & first, around(aux.keys[word], 0), 0).sum(0)
-            after = current[word] + to_play * (key[word] + gone)
-            repeated &= after[:, None] == aux.history[word][None, :]
-        return jnp.append(free & breathes.any(0) & ~repeated.any(1), True)
-
-    def place(board, size, to_play, aux, action):
-        live = live_points(size, max_size).reshape(-1)
-        stones, here = board.reshape(-1), jnp.arange(points) == action
-        near = neighbours[action]
-        colour = stones.at[near].get(mode="fill", fill_value=0)
-        chain = aux.chain.at[near].get(mode="fill", fill_value=-1)
-        liberties = aux.liberties.at[near].get(mode="fill", fill_value=0)
-        keys = aux.keys.at[:, near].get(mode="fill", fill_value=0)
-        own, foe, first = colour == to_play, colour == -to_play, _first(chain)
-        touching = (chain[:, None] == chain[None, :]).sum(1)
-        taken = foe & (liberties == touching)
-        free_near = ((stones == 0) & live).at[near].get(mode="fill", fill_value=False)
-        same = aux.chain[None, :] == chain[:, None]
-        captured = (same & taken[:, None]).any(0)
-        joined = (same & own[:, None]).any(0) | here
-        stones = jnp.where(captured, 0, jnp.where(here, to_play, stones))
-        chains = jnp.where(captured, -1, jnp.where(joined, action, aux.chain)).astype(jnp.int16)
-        total = jnp.where(own & first, liberties, 0).sum() - own.sum() + free_near.sum()
-        lib = jnp.where(joined, total, aux.liberties - (same & foe[:, None]).sum(0))
-        gain = jnp.where(stones == to_play, around(captured, False).sum(0), 0)
-        gain = jax.ops.segment_sum(gain, chains.astype(jnp.int32), points)[chains]
-        lib = jnp.where(stones == 0, 0, lib + gain).astype(jnp.int16)
-        mine = key[:, action] + jnp.where((own & first)[None, :], keys, 0).sum(1)
-        ckeys = jnp.where(captured[None, :], 0, jnp.where(joined[None, :], mine[:, None], aux.keys))
-        delta = to_play * (key[:, action] + jnp.where((taken & first)[None, :], keys, 0).sum(1))
-        return stones.reshape(board.shape), aux._replace(chain=chains, liberties=lib, keys=ckeys), delta
-
-    def setup(board: Array, size: Array, to_play: Array) -> GameState:
-        live = live_points(size, max_size)
-        board = jnp.where(live, board, 0).astype(jnp.int8)
-        to_play = jnp.asarray(to_play, jnp.int8)
-        stones = board.reshape(-1)
-        start = jnp.where(stones != 0, jnp.arange(points, dtype=jnp.int16), -1)
-
-        def spread(carry):
-            chain, _ = carry
-            near = jnp.where(around(stones, 0) == stones[None, :], around(chain, -1), -1)
-            new = jnp.where(stones != 0, jnp.maximum(chain, near.max(0)), -1)
-            return new, (new != chain).any()
-
-        chain, _ = jax.lax.while_loop(lambda c: c[1], spread, (start, True))
-        index = jnp.where(stones != 0, chain, points).astype(jnp.int32)
-
-        def total(x):
-            return jnp.where(stones != 0, jax.ops.segment_sum(x, index, points + 1)[index], 0)
-
-        free = (board == 0).reshape(-1) & live.reshape(-1)
-        hashes = (key * stones[None, :]).sum(1)
-        aux = GoAux(
-            passes=jnp.int32(0),
-            chain=chain,
-            liberties=total(around(free, False).sum(0)).astype(jnp.int16),
-            keys=jnp.stack([total(k) for k in key]),
-            history=jnp.zeros((2, memory), jnp.int32).at[:, 0].set(hashes),
-        )
-        return GameState(
-            board, size, to_play, legal_moves(board, size, to_play, aux, jnp.int32(0)), jnp.bool_(False),
-            jnp.float32(0), jnp.int32(0), aux,
-        )  # fmt: skip
 
     def init(size: Array) -> GameState:
-        size = jnp.asarray(size, jnp.int32)
-        return setup(jnp.zeros((max_size, max_size), jnp.int8), size, jnp.int8(1))
+        return setup(jnp.zeros((max_size, max_size), jnp.int8), size, 1)
 
-    def score(board, size, wanted):
-        live = live_points(size, max_size).reshape(-1)
-        stones = board.reshape(-1)
-        reach = jnp.stack([stones == 1, stones == -1])
-        free = (stones == 0) & live
-
-        def spread(carry):
-            reach, _ = carry
-            new = jnp.stack([r | (free & around(r, False).any(0)) for r in reach])
-            return new, (new != reach).any()
-
-        reach, _ = jax.lax.while_loop(lambda c: c[1], spread, (reach, wanted))
-        return (reach[0].sum() - reach[1].sum()).astype(jnp.float32)
+    def setup(board: Array, size: Array, to_play: Array) -> GameState:
+        size, to_play = jnp.asarray(size, jnp.int32), jnp.asarray(to_play, jnp.int8)
+        board = jnp.where(live_points(size, max_size), board, 0).astype(jnp.int8)
+        aux = _read(frame, board, size, memory)
+        return GameState(
+            board=board,
+            size=size,
+            to_play=to_play,
+            legal=_legal(frame, aux, to_play, jnp.int32(0)),
+            terminated=jnp.bool_(False),
+            outcome=jnp.float32(0),
+            move_count=jnp.int32(0),
+            aux=aux,
+        )
 
     def step(state: GameState, action: Array) -> GameState:
         action = jnp.asarray(action, jnp.int32)
-        playable = ~state.terminated & state.legal.at[action].get(mode="fill", fill_value=False) & (action >= 0)
-        passed = action == points
-        board, aux, delta = place(state.board, state.size, state.to_play, state.aux, action)
-        aux = aux._replace(passes=jnp.int32(0))
-        stay = (state.board, state.aux._replace(passes=state.aux.passes + 1), jnp.zeros(2, jnp.int32))
-        board, aux, delta = jax.tree.map(lambda a, b: jnp.where(passed, a, b), stay, (board, aux, delta))
-        current = jax.lax.dynamic_index_in_dim(aux.history, state.move_count % memory, 1, keepdims=False)
-        move_count = state.move_count + 1
-        history = aux.history.at[:, move_count % memory].set(current + delta)
-        aux = aux._replace(history=history)
+        legal = state.legal.at[action].get(mode="fill", fill_value=False, wrap_negative_indices=False)
+        playable, passing = legal & ~state.terminated, action == points
+        now, move_count = state.move_count % memory, state.move_count + 1
+
+        aux, hashes, sums = _place(frame, state.aux, state.to_play, action, playable & ~passing)
+        written = jnp.where(playable, move_count % memory, memory)
+        aux = aux._replace(
+            passed=jnp.where(playable, passing, aux.passed),
+            hashes=aux.hashes.at[:, written].set(aux.hashes[:, now] + hashes, mode="drop"),
+            sums=aux.sums.at[:, written].set(aux.sums[:, now] + sums, mode="drop"),
+        )
+        # Without it XLA computes the new chains once for each neighbour that looks at them.
+        aux = jax.lax.optimization_barrier(aux)
+
         cap = 2 * state.size**2 if move_cap is None else move_cap
-        terminated = (aux.passes == 2) | (move_count >= cap)
-        if komi is None:
-            k = jnp.asarray(FAIR_KOMI)[jnp.minimum(state.size, len(FAIR_KOMI) - 1)]
-        else:
-            k = komi
-        outcome = jnp.where(
-            terminated, jnp.sign(score(board, state.size, terminated & playable) - k), 0
-        ).astype(jnp.float32)
-        legal = legal_moves(board, state.size, -state.to_play, aux, move_count)
-        legal = jnp.where(terminated, jnp.arange(points + 1) == points, legal)
-        moved = GameState(board, state.size, -state.to_play, legal, terminated, outcome, move_count, aux)
-        return jax.tree.map(lambda a, b: jnp.where(playable, a, b), moved, state)
+        terminated = (passing & state.aux.passed) | (move_count >= cap)
+        margin = _area(frame, aux.chain, wanted=terminated & playable) - _komi(komi, state.size)
+        moved = GameState(
+            board=frame.grid(_colour(frame.inner(aux.chain))),
+            size=state.size,
+            to_play=-state.to_play,
+            legal=jnp.where(
+                terminated, jnp.arange(points + 1) == points, _legal(frame, aux, -state.to_play, move_count)
+            ),
+            terminated=terminated,
+            outcome=jnp.where(terminated, jnp.sign(margin), 0.0),
+            move_count=move_count,
+            aux=(),
+        )
+        # An unplayable action has left aux as it was; to select it too would copy the history at every move.
+        unmoved = state._replace(aux=())
+        return jax.tree.map(functools.partial(jnp.where, playable), moved, unmoved)._replace(aux=aux)
 
     def heuristic(state: GameState, player: Array) -> Array:
-        return player * score(state.board, state.size, True)
+        """Area of `player` minus the opponent's, no komi: stones, and free points that reach one colour only.
 
-    return Game(
-        "go", max_size, MIN_SIZE, max_moves,
-        (("komi", komi), ("superko", superko), ("move_cap", move_cap)), init, step, setup, heuristic,
-    )  # fmt: skip
+        Territory in the paper (App. "Greedy players heuristics").  Stones count too, as in the final score: else
+        placing a stone in one's own area would cost a point, and a stone among neutral points gain nothing.
+        """
+        return jnp.asarray(player, jnp.float32) * _area(frame, state.aux.chain, wanted=jnp.bool_(True))
 
-
-def _first(chain: Array) -> Array:
-    """bool[4, ...]: neighbours whose chain none of the neighbours before has."""
-    return jnp.stack([~(chain[:i] == chain[i][None]).any(0) for i in range(4)])
+    options = (("komi", komi), ("superko", superko), ("move_cap", move_cap))
+    return Game("go", max_size, MIN_SIZE, max_moves, options, init, step, setup, heuristic)
 
 
-def _neighbours(max_size: int) -> Array:
-    """int32[V, 4]: the points next to each; N * N + 1 (out of range) where there is none."""
-    points = max_size * max_size
-    table = np.full((points + 1, 4), points + 1, np.int32)
-    for point in range(points):
-        for d, (dr, dc) in enumerate(COMPASS4):
-            row, column = point // max_size + dr, point % max_size + dc
-            if 0 <= row < max_size and 0 <= column < max_size:
-                table[point, d] = row * max_size + column
-    return jnp.asarray(table)
+@dataclasses.dataclass(frozen=True)
+class _Frame:
+    """The padded board with a wall around it, as one line: a row above, a row below, a column to the right.
+
+    L = (N + 2) * (N + 1), and point (row, column) has number (row + 1) * (N + 1) + column: its neighbours,
+    the wall included, lie at fixed distances, so looking at them is a slice.
+    """
+
+    side: int
+
+    @property
+    def width(self) -> int:
+        return self.side + 1
+
+    @property
+    def length(self) -> int:
+        return (self.side + 2) * self.width
+
+    @property
+    def steps(self) -> tuple[int, int, int, int]:
+        return -self.width, 1, self.width, -1
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """int16[L]"""
+        return np.arange(self.length, dtype=np.int16)
+
+    @functools.cached_property
+    def keys(self) -> np.ndarray:
+        """int32[2, L]: the hash keys of the points, fixed once and for all."""
+        return np.random.default_rng(7).integers(-(2**31), 2**31, (2, self.length), dtype=np.int32)
+
+    def inner(self, x):
+        """[N * (N + 1)]: x without the rows above and below."""
+        return x[self.width : self.length - self.width]
+
+    def around(self, x: Array) -> list[Array]:
+        """The four neighbours of every inner point, [N * (N + 1)] each."""
+        return [x[self.width + step : self.length - self.width + step] for step in self.steps]
+
+    def outer(self, x: Array) -> Array:
+        """The inverse of `inner`: zeros above and below."""
+        return jnp.pad(x, (self.width, self.width))
+
+    def grid(self, x: Array) -> Array:
+        """[N, N]: the points of an inner array."""
+        return x.reshape(self.side, self.width)[:, : self.side]
+
+    def line(self, x: Array) -> Array:
+        """[L]: a padded board with zeros on the wall."""
+        return jnp.pad(x, ((1, 1), (0, 1))).reshape(-1)
+
+
+def _check_options(max_size, komi, superko, move_cap) -> None:
+    if max_size > MAX_SIZE:
+        raise ValueError(f"max_size={max_size} is too large for go; the largest board side is {MAX_SIZE}")
+    number = isinstance(komi, numbers.Real) and not isinstance(komi, bool)
+    if komi is not None and not (number and math.isfinite(komi)):
+        raise ValueError(f"komi must be a finite number, or None for a fair value by size, not {komi!r}")
+    if not isinstance(superko, bool):
+        raise ValueError(f"superko must be True or False, not {superko!r}")
+    whole = isinstance(move_cap, numbers.Integral) and not isinstance(move_cap, bool)
+    if move_cap is not None and not (whole and int(move_cap) >= 1):
+        raise ValueError(f"move_cap must be a positive whole number, or None for 2 * n * n, not {move_cap!r}")
+
+
+def _komi(komi: float | None, size: Array) -> Array:
+    table = jnp.asarray(FAIR_KOMI if komi is None else (komi,), jnp.float32)
+    return table.at[size].get(mode="clip")
+
+
+def _colour(chain: Array) -> Array:
+    """int8[...]: +1, -1 or 0, from chain numbers."""
+    return (chain > WALL).astype(jnp.int8) - (chain < 0).astype(jnp.int8)
+
+
+def _per_chain(frame: _Frame, values: Array, chain: Array) -> Array:
+    """[L]: for each stone, the sum of the inner `values` over its chain."""
+    label = jnp.abs(chain).astype(jnp.int32)
+    return jax.ops.segment_sum(values, frame.inner(label), frame.length)[label]
+
+
+def _count_liberties(frame: _Frame, chain: Array) -> Array:
+    free = sum(((x == 0).astype(jnp.int16) for x in frame.around(chain)), start=jnp.int16(0))
+    return _per_chain(frame, jnp.where(jnp.abs(frame.inner(chain)) > WALL, free, 0), chain)
+
+
+def _read(frame: _Frame, board: Array, size: Array, memory: int) -> GoAux:
+    """The memory of a game that has seen this board only."""
+    stones = frame.line(board).astype(jnp.int16)
+    inner = frame.inner(stones)
+
+    def spread(carry: tuple[Array, Array]) -> tuple[Array, Array]:
+        chain, _ = carry
+        near = [x * inner for x in frame.around(chain)]
+        largest = functools.reduce(jnp.maximum, near, jnp.abs(frame.inner(chain)))
+        grown = frame.outer(largest * inner)
+        return grown, (grown != chain).any()
+
+    chain, _ = jax.lax.while_loop(lambda carry: carry[1], spread, (stones * frame.numbers, jnp.bool_(True)))
+    keys = [_per_chain(frame, frame.inner(key), chain) for key in frame.keys]
+    live = frame.line(live_points(size, frame.side))
+    chain = jnp.where(live, chain, jnp.int16(WALL))
+    sums = [jnp.where(stones == colour, frame.numbers, 0).sum(dtype=jnp.int16) for colour in (1, -1)]
+    return GoAux(
+        passed=jnp.bool_(False),
+        chain=chain,
+        liberties=_count_liberties(frame, chain),
+        keys=jnp.where((stones != 0)[None, :], jnp.stack(keys), 0),
+        # A row of zeros stands for the empty board, which no move can recreate.
+        hashes=jnp.zeros((2, memory), jnp.int32).at[:, 0].set((frame.keys * stones[None, :]).sum(1)),
+        sums=jnp.zeros((2, memory), jnp.int16).at[:, 0].set(jnp.stack(sums)),
+    )
+
+
+def _legal(frame: _Frame, aux: GoAux, to_play: Array, move_count: Array) -> Array:
+    """bool[V]: all legal actions of a game that goes on, at once."""
+    near = [x * to_play for x in frame.around(aux.chain)]  # > 0 own, < 0 the opponent's, 0 free
+    liberties = frame.around(aux.liberties)
+    keys = [frame.around(x) for x in aux.keys]
+    free = frame.inner(aux.chain) == 0
+
+    breathes = jnp.zeros_like(free)
+    gained = [frame.inner(key) for key in frame.keys]  # keys of the stone, and below of what it captures
+    for i in range(4):
+        touching = sum(((near[i] == x).astype(jnp.int16) for x in near), start=jnp.int16(0))
+        captures = (near[i] < 0) & (liberties[i] == touching)
+        breathes |= (near[i] == 0) | captures | ((near[i] > 0) & (liberties[i] > touching))
+        for x in near[:i]:  # a chain met twice is captured once
+            captures &= near[i] != x
+        gained = [g + jnp.where(captures, x[i], 0) for g, x in zip(gained, keys, strict=True)]
+
+    now = move_count % aux.sums.shape[1]
+    own = jnp.where(to_play > 0, aux.sums[0], aux.sums[1])
+    point = (own - own[now]).astype(jnp.int32) - frame.width  # [H], as an inner index
+    repeats = (point >= 0) & (point < free.size)
+    for g, hashes in zip(gained, aux.hashes, strict=True):
+        repeats &= (hashes[now] + to_play * g).at[point].get(mode="clip") == hashes
+    legal = (free & breathes).at[jnp.where(repeats, point, free.size)].set(False, mode="drop")
+    return jnp.append(frame.grid(legal).reshape(-1), True)
+
+
+def _place(
+    frame: _Frame, aux: GoAux, to_play: Array, action: Array, placed: Array
+) -> tuple[GoAux, Array, Array]:
+    """A stone on the board if `placed`, else nothing: (aux but for its history, changes of hash and sums)."""
+    at = action + action // frame.side + frame.width
+    here = (frame.numbers == at) & placed
+    near = aux.chain.at[at + np.array(frame.steps)].get(mode="clip")
+    liberties = aux.liberties.at[at + np.array(frame.steps)].get(mode="clip")
+    touching = (near[:, None] == near[None, :]).sum(1)
+    joins = (near * to_play > 0) & (near != WALL) & placed
+    captures = (near * to_play < 0) & (liberties == touching) & placed
+
+    captured, joined = jnp.zeros_like(here), here
+    for i in range(4):
+        same = aux.chain == near[i]
+        captured |= same & captures[i]
+        joined |= same & joins[i]
+    chain = jnp.where(captured, 0, jnp.where(joined, to_play * at.astype(jnp.int16), aux.chain))
+    joined_keys = jnp.where(joined[None, :], frame.keys, 0).sum(1, keepdims=True)
+    keys = jnp.where(captured[None, :], 0, jnp.where(joined[None, :], joined_keys, aux.keys))
+
+    hashes = to_play * jnp.where((captured | here)[None, :], frame.keys, 0).sum(1)
+    gain = jnp.where(here, frame.numbers, 0).sum(dtype=jnp.int16)
+    loss = jnp.where(captured, frame.numbers, 0).sum(dtype=jnp.int16)
+    sums = jnp.where(to_play > 0, jnp.stack([gain, -loss]), jnp.stack([-loss, gain]))
+    return aux._replace(chain=chain, liberties=_count_liberties(frame, chain), keys=keys), hashes, sums
+
+
+def _area(frame: _Frame, chain: Array, wanted: Array) -> Array:
+    """float32[]: dark's area minus light's, or anything at no cost where it is not `wanted`.
+
+    A free point counts for a colour if a path of free points leads from it to that colour and none to the
+    other.  Under `vmap` the loop lasts as long as the slowest wanted board, and not at all on most moves.
+    """
+    free = frame.inner(chain) == 0
+
+    def spread(carry: tuple[Array, Array]) -> tuple[Array, Array]:
+        reached, _ = carry  # two bits: 1 by dark, 2 by light
+        near = functools.reduce(jnp.bitwise_or, frame.around(reached))
+        grown = frame.outer(frame.inner(reached) | jnp.where(free, near, 0))
+        return grown, (grown != reached).any()
+
+    stones = (chain > WALL).astype(jnp.int8) + 2 * (chain < 0).astype(jnp.int8)
+    reached, _ = jax.lax.while_loop(lambda carry: carry[1], spread, (stones, wanted))
+    return ((reached == 1).sum() - (reached == 2).sum()).astype(jnp.float32)

@@ -1,0 +1,102 @@
+"""Go in plain Python, slow and obvious: sets of points, flood fills and a list of every position."""
+
+DARK, LIGHT = 1, -1
+
+
+class GoOracle:
+    """One game on an n x n board; points are (row, column), None is a pass."""
+
+    def __init__(self, size, *, komi, superko=True, move_cap=None, stones=None, to_play=DARK):
+        self.size, self.komi, self.superko = size, komi, superko
+        self.move_cap = 2 * size * size if move_cap is None else move_cap
+        self.stones = dict(stones or {})
+        self.to_play = to_play
+        self.positions = [frozenset(self.stones.items())]
+        self.passes = 0
+        self.moves = 0
+
+    def neighbours(self, point):
+        row, column = point
+        around = [(row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)]
+        return [(r, c) for r, c in around if 0 <= r < self.size and 0 <= c < self.size]
+
+    def chain(self, stones, point):
+        """The chain of stones at `point` and its liberties, as two sets."""
+        colour, chain, liberties, todo = stones[point], {point}, set(), [point]
+        while todo:
+            for neighbour in self.neighbours(todo.pop()):
+                if neighbour not in stones:
+                    liberties.add(neighbour)
+                elif stones[neighbour] == colour and neighbour not in chain:
+                    chain.add(neighbour)
+                    todo.append(neighbour)
+        return chain, liberties
+
+    def after(self, point):
+        """The stones after the player to move plays at `point`; None if occupied or suicide."""
+        if point in self.stones:
+            return None
+        stones = {**self.stones, point: self.to_play}
+        for neighbour in self.neighbours(point):
+            if stones.get(neighbour) == -self.to_play:
+                chain, liberties = self.chain(stones, neighbour)
+                if not liberties:
+                    for captured in chain:
+                        del stones[captured]
+        return stones if self.chain(stones, point)[1] else None
+
+    def is_legal(self, point):
+        if self.ended():
+            return point is None
+        if point is None:
+            return True
+        stones = self.after(point)
+        if stones is None:
+            return False
+        forbidden = self.positions if self.superko else self.positions[-2:]
+        return frozenset(stones.items()) not in forbidden
+
+    def legal(self):
+        """Every legal point, without the pass."""
+        board = [(r, c) for r in range(self.size) for c in range(self.size)]
+        return {point for point in board if self.is_legal(point)}
+
+    def play(self, point):
+        assert self.is_legal(point)
+        if point is None:
+            self.passes += 1
+        else:
+            self.stones = self.after(point)
+            self.passes = 0
+        self.positions.append(frozenset(self.stones.items()))
+        self.to_play = -self.to_play
+        self.moves += 1
+
+    def ended(self):
+        return self.passes >= 2 or self.moves >= self.move_cap
+
+    def area(self):
+        """Dark's points minus light's: stones and free regions that border on one colour only."""
+        total = sum(self.stones.values())
+        seen = set(self.stones)
+        for row in range(self.size):
+            for column in range(self.size):
+                if (row, column) in seen:
+                    continue
+                region, borders, todo = {(row, column)}, set(), [(row, column)]
+                while todo:
+                    for neighbour in self.neighbours(todo.pop()):
+                        if neighbour in self.stones:
+                            borders.add(self.stones[neighbour])
+                        elif neighbour not in region:
+                            region.add(neighbour)
+                            todo.append(neighbour)
+                seen |= region
+                if len(borders) == 1:
+                    total += len(region) * borders.pop()
+        return total
+
+    def outcome(self):
+        """+1 dark wins, 0 tie, -1 light wins; 0 until the end."""
+        margin = self.area() - self.komi
+        return 0 if not self.ended() else (margin > 0) - (margin < 0)
