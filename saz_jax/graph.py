@@ -7,7 +7,6 @@ Every edge has a type: an edge of type d < 8 brings a message from the neighbour
 
 import functools
 
-import jax
 import jax.numpy as jnp
 import jraph
 import numpy as np
@@ -38,8 +37,8 @@ def topology(max_size: int, edges: str = "grid4") -> tuple[np.ndarray, np.ndarra
     dummy = np.full_like(points, max_size * max_size)
     parts = [(points, dummy, TO_DUMMY), (dummy, points, FROM_DUMMY)]
     for dr, dc in DIRECTIONS[edges]:
-        there = (0 <= row + dr) & (row + dr < max_size) & (0 <= column + dc) & (column + dc < max_size)
-        receivers = points[there]
+        on_board = np.isin(row + dr, np.arange(max_size)) & np.isin(column + dc, np.arange(max_size))
+        receivers = points[on_board]
         parts.append((receivers + dr * max_size + dc, receivers, COMPASS8.index((dr, dc))))
     senders, receivers, types = zip(*((s, r, np.full_like(s, t)) for s, r, t in parts), strict=True)
     return np.concatenate(senders), np.concatenate(receivers), np.concatenate(types)
@@ -56,29 +55,27 @@ def to_graphs_tuple(features: Array, nodes: Array, edges: str = "grid4") -> jrap
     batch, num_nodes, _ = features.shape
     senders, receivers, types = topology(_side(num_nodes), edges)
     kept = nodes[:, senders] & nodes[:, receivers]
-    node_order = jnp.argsort(~nodes.reshape(-1), stable=True)
-    edge_order = jnp.argsort(~kept.reshape(-1), stable=True)
     n_node, n_edge = nodes.sum(1, dtype=jnp.int32), kept.sum(1, dtype=jnp.int32)
-    index = _graph_index(nodes)
-    spare = jnp.zeros((1, features.shape[-1]), features.dtype)
-    present = nodes.reshape(-1)[node_order]
-    flat = features.reshape(batch * num_nodes, -1)[node_order]
-    # Padding edges join the first padding node with itself.
-    ends = [jnp.where(kept, index[:, end], n_node.sum()).reshape(-1)[edge_order] for end in (senders, receivers)]
-    edge_types = jnp.where(kept, jnp.asarray(types)[None, :], 0).reshape(-1)[edge_order]
+    index, padding_node = _graph_index(nodes), n_node.sum()
+    edge_order = jnp.argsort(~kept.reshape(-1), stable=True)
+
+    def kept_first(x: Array, otherwise: Array | int) -> Array:
+        return jnp.where(kept, x, otherwise).reshape(-1)[edge_order]
+
+    slots = jnp.zeros((batch * num_nodes + 1, features.shape[-1]), features.dtype)
     return jraph.GraphsTuple(
-        nodes=jnp.concatenate([jnp.where(present[:, None], flat, 0), spare]),
-        edges=edge_types,
-        senders=ends[0],
-        receivers=ends[1],
-        n_node=jnp.append(n_node, batch * num_nodes + 1 - n_node.sum()),
+        nodes=slots.at[jnp.where(nodes, index, len(slots))].set(features, mode="drop"),
+        edges=kept_first(jnp.asarray(types)[None, :], 0),
+        senders=kept_first(index[:, senders], padding_node),
+        receivers=kept_first(index[:, receivers], padding_node),
+        n_node=jnp.append(n_node, len(slots) - padding_node),
         n_edge=jnp.append(n_edge, batch * len(types) - n_edge.sum()),
         globals=None,
     )
 
 
 def from_graphs_tuple(values: Array, nodes: Array, fill: float = 0.0) -> Array:
-    """[B, V, ...]: a value per node of `to_graphs_tuple(_, nodes)` back in its place; absent nodes get `fill`."""
+    """[B, V, ...]: a value per node of `to_graphs_tuple(_, nodes)` in its place again, `fill` at absent ones."""
     present = nodes.reshape(nodes.shape + (1,) * (values.ndim - 1))
     return jnp.where(present, values[_graph_index(nodes)], fill)
 

@@ -19,8 +19,3 @@ def node_features(states: GameState, features: str) -> Array:
     if features == "stones_legal":
         planes.append(states.legal)
     return jnp.stack([plane.astype(jnp.float32) for plane in planes], axis=-1)
-
-
-def mask_logits(logits: Array, nodes: Array) -> Array:
-    """Logits with the dtype's minimum at absent nodes."""
-    return jnp.where(nodes, logits, jnp.finfo(logits.dtype).min)

@@ -1,125 +1,99 @@
-"""The paper's graph isomorphism network, for boards of every side and for any graph (Sec. 3.1, App. "GIN").
+"""The GIN on padded boards and, with the same variables, on any `jraph.GraphsTuple`."""
 
-One GIN layer maps node states h to
-    h' = ReLU(LN(MLP(x)))      x_i = (1 + eps) h_i + sum_{j in N(i)} h_j      MLP = Linear, ReLU, Linear
-where the dummy node is a neighbour of every present point and every present point one of the dummy node.
-With typed edges the MLP's first linear layer is split by edge type, a relational GIN:
-    W x_i + b   becomes   W_self (1 + eps) h_i + sum_t W_t sum_{j in N_t(i)} h_j + b
-The types are the eight compass directions, point to dummy and dummy to point.  If all W_t equal W_self it
-is the untyped layer again.  The outputs of all layers, not the input features, are concatenated per node and
-pass through two fully-connected layers (norm, ReLU, dropout); their result is the node's embedding.  The
-policy head gives one logit per node (the dummy node's is pass), the value head one number per node, of which
-the mean over all present nodes, dummy included, goes through tanh.
-"""
+import dataclasses
+from collections.abc import Callable
+from typing import Any
 
-from typing import Any, NamedTuple
-
-import flax.linen as nn
-import jax
 import jax.numpy as jnp
 import jraph
 
 from saz_jax.config import GINConfig
-from saz_jax.graph import NUM_EDGE_TYPES
-from saz_jax.networks.features import NUM_FEATURES, mask_logits, node_features
-from saz_jax.networks.neighbours import Neighbours, board_neighbours, graph_neighbours
-from saz_jax.types import Array, Evaluation, GameState, Network, Variables
-
-
-class NodeOutput(NamedTuple):
-    """What the module says about every node, [...] being B, V on boards and the nodes of a GraphsTuple."""
-
-    embedding: Array
-    """float32[..., H]"""
-    logits: Array
-    """float32[...]"""
-    value: Array
-    """float32[...]: to be averaged over the nodes of a graph, then tanh."""
-
-
-class GINLayer(nn.Module):
-    """One GIN layer; h: [..., F] -> [..., hidden], zero at absent nodes before and after."""
-
-    config: GINConfig
-
-    @nn.compact
-    def __call__(self, h: Array, nodes: Array, neighbours: Neighbours) -> Array:
-        hidden = self.config.hidden
-        learned = self.config.epsilon == "learned"
-        epsilon = self.param("epsilon", nn.initializers.zeros, ()) if learned else 0.0
-        if self.config.edges == "compass8":
-            shape = (NUM_EDGE_TYPES + 1, h.shape[-1], hidden)
-            kernels = self.param("kernels", nn.initializers.lecun_normal(), shape)
-            bias = self.param("bias", nn.initializers.zeros, (hidden,))
-            scaled = kernels.at[-1].multiply(1 + epsilon)
-            x = neighbours.typed(h, scaled) + bias.reshape((1,) * (h.ndim - 1) + (-1,))
-        else:
-            x = nn.Dense(hidden)((1 + epsilon) * h + neighbours.total(h))
-        out = nn.relu(nn.LayerNorm(epsilon=1e-5)(nn.Dense(hidden)(nn.relu(x))))
-        if self.config.residual and h.shape == out.shape:
-            out = out + h
-        return jnp.where(nodes[..., None], out, 0)
-
-
-class GIN(nn.Module):
-    """The whole network; features: float[..., F], nodes: bool[...], the present ones."""
-
-    config: GINConfig
-
-    @nn.compact
-    def __call__(self, features: Array, nodes: Array, neighbours: Neighbours, train: bool) -> NodeOutput:
-        config = self.config
-        h = jnp.where(nodes[..., None], features, 0)
-        outputs = []
-        for _ in range(config.layers):
-            h = GINLayer(config)(h, nodes, neighbours)
-            outputs.append(h)
-        x = jnp.concatenate(outputs, axis=-1)
-        for _ in range(2):
-            x = nn.Dense(config.head)(x)
-            if config.norm == "batch":
-                x = nn.BatchNorm(not train, momentum=0.9)(x, mask=nodes[..., None])
-            else:
-                x = nn.LayerNorm(epsilon=1e-5)(x)
-            x = nn.Dropout(config.dropout, deterministic=not train)(nn.relu(x))
-        logits = nn.Dense(1, name="policy")(x)[..., 0]
-        value = nn.Dense(1, name="value")(x)[..., 0]
-        return NodeOutput(x, logits, value)
+from saz_jax.networks.checks import check_config
+from saz_jax.networks.features import NUM_FEATURES
+from saz_jax.networks.gin_module import GIN, NodeOutput
+from saz_jax.networks.neighbours import board_neighbours, graph_neighbours
+from saz_jax.networks.network import Output, make_network
+from saz_jax.networks.nodes import join_board, split_board
+from saz_jax.types import Array, Evaluation, Network, Variables
 
 
 def make_gin(config: GINConfig, max_size: int) -> Network:
-    """The GIN on padded boards of side `max_size`; its variables fit every board size and `make_graph_gin`."""
-    module = _module(config)
-
-    def forward(variables: Variables, states: GameState, nodes: Array, train: bool, **kwargs: Any) -> Any:
-        neighbours = board_neighbours(nodes, config.edges, config.dummy == "mean")
-        features = node_features(states, config.features)
-        return module.apply(variables, features, nodes, neighbours, train, **kwargs)
-
-    def read(output: NodeOutput, nodes: Array) -> Evaluation:
-        mean = jnp.where(nodes, output.value, 0).sum(1) / jnp.maximum(nodes.sum(1), 1)
-        return Evaluation(mask_logits(output.logits, nodes), jnp.tanh(mean))
-
-    def init(key: Array) -> Variables:
-        nodes = jnp.ones((1, 2), bool)
-        features = jnp.zeros((1, 2, NUM_FEATURES[config.features]))
-        neighbours = board_neighbours(nodes, config.edges, config.dummy == "mean")
-        return module.init(key, features, nodes, neighbours, False)
-
-    def infer(variables: Variables, states: GameState, nodes: Array) -> Evaluation:
-        return read(forward(variables, states, nodes, False), nodes)
-
-    def fit(variables: Variables, key: Array, states: GameState, nodes: Array) -> tuple[Evaluation, Variables]:
-        output, updated = forward(
-            variables, states, nodes, True, rngs={"dropout": key}, mutable=["batch_stats"]
-        )
-        return read(output, nodes), {**variables, **updated}
-
-    def embed(variables: Variables, states: GameState, nodes: Array) -> Array:
-        return forward(variables, states, nodes, False).embedding
-
-    return Network(init, infer, fit, embed)
+    """The GIN on padded boards of side `max_size`; its variables fit every board size and every graph."""
+    return make_network(GIN(config), _read_boards, max_size)
 
 
-def _module(config: GINConfig) -> GIN:
-    return GIN(config)
+def _read_boards(gin: GIN, features: Array, nodes: Array, train: bool) -> Output:
+    present = split_board(nodes)
+    neighbours = board_neighbours(present, gin.config.edges, gin.config.dummy == "mean")
+    output = gin(split_board(features), present, neighbours, train)
+    value = jnp.where(nodes, join_board(output.value), 0).sum(1) / jnp.maximum(nodes.sum(1), 1)
+    return Output(join_board(output.embedding), join_board(output.logits), jnp.tanh(value))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class GraphNetwork:
+    """The GIN on graphs; the functions of `Network` for a `GraphsTuple` instead of boards.
+
+    `graphs.nodes`: float32[nodes, F], features as on boards; `graphs.edges`: int32[E], edge types as in
+    `graph.py` (ignored by untyped edges with a summing dummy node); `present`: bool[nodes], False for
+    padding, for example `jraph.get_node_padding_mask(graphs)`, or None if there is none.  An `Evaluation`
+    of graphs has a logit per node and a value per graph.
+    """
+
+    infer: Callable[..., Evaluation]
+    """(variables, graphs, present=None) -> Evaluation"""
+    fit: Callable[..., tuple[Evaluation, Variables]]
+    """(variables, key, graphs, present=None) -> (Evaluation, variables with updated statistics)"""
+    embed: Callable[..., Array]
+    """(variables, graphs, present=None) -> float32[nodes, H]"""
+
+
+def make_graph_gin(config: GINConfig) -> GraphNetwork:
+    """The GIN on any graphs, with the variables that `make_gin(config, _).init` makes."""
+    check_config(config)
+    gin = GIN(config)
+
+    def forward(
+        variables: Variables, graphs: jraph.GraphsTuple, present: Array, train: bool, **options: Any
+    ) -> Any:
+        neighbours = graph_neighbours(graphs, config.dummy == "mean")
+        return gin.apply(variables, (graphs.nodes,), (present,), neighbours, train, **options)
+
+    def infer(variables: Variables, graphs: jraph.GraphsTuple, present: Array | None = None) -> Evaluation:
+        present = _checked(config, graphs, present)
+        return _evaluate_graphs(forward(variables, graphs, present, False), graphs, present)
+
+    def fit(
+        variables: Variables, key: Array, graphs: jraph.GraphsTuple, present: Array | None = None
+    ) -> tuple[Evaluation, Variables]:
+        present = _checked(config, graphs, present)
+        rngs = {"dropout": key}
+        output, updated = forward(variables, graphs, present, True, rngs=rngs, mutable=["batch_stats"])
+        return _evaluate_graphs(output, graphs, present), {**variables, **updated}
+
+    def embed(variables: Variables, graphs: jraph.GraphsTuple, present: Array | None = None) -> Array:
+        present = _checked(config, graphs, present)
+        return forward(variables, graphs, present, False).embedding[0]
+
+    return GraphNetwork(infer, fit, embed)
+
+
+def _evaluate_graphs(output: NodeOutput, graphs: jraph.GraphsTuple, present: Array) -> Evaluation:
+    (logits,), (value,) = output.logits, output.value
+    num_graphs = graphs.n_node.shape[0]
+    owner = jnp.repeat(jnp.arange(num_graphs), graphs.n_node, total_repeat_length=logits.shape[0])
+    total = jraph.segment_sum(jnp.where(present, value, 0), owner, num_graphs)
+    count = jraph.segment_sum(present.astype(value.dtype), owner, num_graphs)
+    masked = jnp.where(present, logits, jnp.finfo(logits.dtype).min)
+    return Evaluation(masked, jnp.tanh(total / jnp.maximum(count, 1)))
+
+
+def _checked(config: GINConfig, graphs: jraph.GraphsTuple, present: Array | None) -> Array:
+    """The mask of present nodes, after a look at the graphs."""
+    nodes: Any = graphs.nodes
+    shape, wanted = nodes.shape, NUM_FEATURES[config.features]
+    if len(shape) != 2 or shape[1] != wanted:
+        raise ValueError(f"nodes have shape {shape}; {config.features!r} takes [nodes, {wanted}]")
+    if graphs.edges is None and (config.edges == "compass8" or config.dummy == "mean"):
+        raise ValueError("edges is None, but compass8 edges and a mean dummy need edge types there, int32[E]")
+    return jnp.ones(shape[0], bool) if present is None else present

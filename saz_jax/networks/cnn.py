@@ -1,0 +1,53 @@
+"""The paper's AlphaZero network for one board side (App. "CNN architecture")."""
+
+import math
+
+import flax.linen as nn
+import jax.numpy as jnp
+
+from saz_jax.config import CNNConfig
+from saz_jax.networks.network import Output, make_network
+from saz_jax.networks.nodes import join_board, split_board
+from saz_jax.types import Array, Network
+
+MIN_SIDE = 5
+"""Two convolutions without padding leave side - 4 points."""
+
+
+class CNN(nn.Module):
+    """Two padded and two unpadded 3x3 convolutions, two fully-connected layers, a policy and a value head."""
+
+    config: CNNConfig
+
+    @nn.compact
+    def __call__(self, features: Array, nodes: Array, train: bool) -> Output:
+        side, batch = self.config.side, features.shape[0]
+        x = split_board(features)[0][:, :side, :side]
+        for padding in ("SAME", "SAME", "VALID", "VALID"):
+            x = nn.Conv(self.config.channels, (3, 3), padding=padding)(x)
+            x = nn.relu(nn.BatchNorm(not train, momentum=0.9)(x))
+        x = x.reshape(batch, -1)
+        for width in self.config.dense:
+            x = nn.Dropout(self.config.dropout, deterministic=not train)(nn.Dense(width)(x))
+            x = nn.relu(nn.BatchNorm(not train, momentum=0.9)(x))
+        live = nn.Dense(side * side + 1, name="policy")(x)
+        value = jnp.tanh(nn.Dense(1, name="value")(x)[:, 0])
+        beyond = math.isqrt(nodes.shape[1] - 1) - side
+        points, dummy = split_board(live)
+        padded = jnp.pad(points, ((0, 0), (0, beyond), (0, beyond)))
+        embedding = jnp.broadcast_to(x[:, None], (*nodes.shape, x.shape[-1]))
+        return Output(embedding, join_board((padded, dummy)), value)
+
+
+def make_cnn(config: CNNConfig, max_size: int) -> Network:
+    """The CNN for live boards of side `config.side` alone, in the corner of padded boards.
+
+    It reads nothing beyond that corner, so a live board of another side goes unnoticed: callers look at
+    `sizes`.  It has no embedding per node: `embed` gives the board's last hidden layer at every node.
+    """
+    side = config.side
+    if side < MIN_SIDE:
+        raise ValueError(f"a CNN cannot read boards of side {side}; the smallest is {MIN_SIDE}")
+    if side > max_size:
+        raise ValueError(f"CNN of side {side} exceeds max_size={max_size}; raise max_size")
+    return make_network(CNN(config), CNN.__call__, max_size, init_side=side, sizes=(side, side))

@@ -1,0 +1,75 @@
+"""A masked fully-convolutional residual network with global pooling: what a practitioner would pick today.
+
+Every layer treats a point by what lies around it and by pooled sums over the present points, so the same
+weights read every board side.  Normalisation is layer norm over the channels of each point: nothing
+depends on padding or on the rest of the batch, and training equals inference.
+"""
+
+import flax.linen as nn
+import jax.numpy as jnp
+
+from saz_jax.config import FCNConfig
+from saz_jax.networks.network import Output, make_network
+from saz_jax.networks.nodes import join_board, split_board, zero_absent
+from saz_jax.networks.norm import EPSILON
+from saz_jax.types import Array, Network
+
+TYPICAL_SIDE = 10
+"""The side at which the size-scaled mean is zero; it is 1 mean at twice that side."""
+
+
+def pool(x: Array, points: Array) -> Array:
+    """[B, N, N, C] >= 0 and zero at absent points -> [B, 3 C]: mean, mean scaled by board side, maximum."""
+    count = jnp.maximum(points.sum((1, 2)), 1).astype(x.dtype)[:, None]
+    mean = x.sum((1, 2)) / count
+    side = jnp.sqrt(count)
+    return jnp.concatenate([mean, mean * (side - TYPICAL_SIDE) / TYPICAL_SIDE, x.max((1, 2))], axis=-1)
+
+
+class Block(nn.Module):
+    """x + Conv(ReLU(Conv(ReLU(LN(x))) + pooled)); the last kernel starts at zero, the block as identity."""
+
+    channels: int
+    pooled: bool
+
+    @nn.compact
+    def __call__(self, x: Array, points: Array) -> Array:
+        active = zero_absent(nn.relu(nn.LayerNorm(epsilon=EPSILON)(x)), points)
+        y = nn.Conv(self.channels, (3, 3))(active)
+        if self.pooled:
+            y = y + nn.Dense(self.channels, use_bias=False)(pool(active, points))[:, None, None, :]
+        y = zero_absent(nn.relu(y), points)
+        return x + nn.Conv(self.channels, (3, 3), use_bias=False, kernel_init=nn.initializers.zeros)(y)
+
+
+class FCN(nn.Module):
+    """Trunk of residual blocks, then a policy per point, pass and value from the pooled board."""
+
+    config: FCNConfig
+
+    @nn.compact
+    def __call__(self, features: Array, nodes: Array, train: bool) -> Output:
+        del train  # layer norm and no dropout: both modes are the same
+        channels = self.config.channels
+        planes, dummy = split_board(features)
+        points, _ = split_board(nodes)
+        # A plane of ones tells the edge of the board from empty points.
+        ones = jnp.ones((*planes.shape[:-1], 1), planes.dtype)
+        x = nn.Conv(channels, (3, 3))(zero_absent(jnp.concatenate([planes, ones], axis=-1), points))
+        for index in range(1, self.config.blocks + 1):
+            x = Block(channels, pooled=index % self.config.pool_every == 0)(x, points)
+        x = zero_absent(nn.relu(nn.LayerNorm(epsilon=EPSILON)(x)), points)
+        board = jnp.concatenate([pool(x, points), dummy], axis=-1)
+
+        here = nn.Dense(channels, name="point")(x) + nn.Dense(channels, name="board")(board)[:, None, None, :]
+        embedding = nn.relu(here), nn.relu(nn.Dense(channels, name="pass_board")(board))
+        point_logits = nn.Dense(1, name="policy")(embedding[0])[..., 0]
+        pass_logit = nn.Dense(1, name="pass")(embedding[1])[..., 0]
+        hidden = nn.relu(nn.Dense(channels, name="value_board")(board))
+        value = jnp.tanh(nn.Dense(1, name="value")(hidden)[:, 0])
+        return Output(join_board(embedding), join_board((point_logits, pass_logit)), value)
+
+
+def make_fcn(config: FCNConfig, max_size: int) -> Network:
+    """The network on padded boards of side `max_size`; its variables fit every board size."""
+    return make_network(FCN(config), FCN.__call__, max_size)

@@ -1,0 +1,90 @@
+"""The paper's graph isomorphism network as a flax module over any layout of nodes (Sec. 3.1, App. "GIN").
+
+One GIN layer maps node states h to
+    h' = ReLU(LN(MLP(x)))      x_i = (1 + eps) h_i + sum_{j in N(i)} h_j      MLP = Linear, ReLU, Linear
+where the dummy node is a neighbour of every present point and every present point one of the dummy node.
+With typed edges the MLP's first linear layer is split by edge type, a relational GIN:
+    W x_i + b   becomes   W_self (1 + eps) h_i + sum_t W_t sum_{j in N_t(i)} h_j + b
+The types are the eight compass directions, point to dummy and dummy to point.  Where all W_t equal W_self it
+is the untyped layer again.  The outputs of all layers, not the input features, are concatenated per node and
+pass through two fully-connected layers (norm, ReLU, dropout); their result is the node's embedding.  The
+policy head gives one logit per node (the dummy node's is pass), the value head one number per node, of which
+the mean over all present nodes, dummy included, goes through tanh.
+"""
+
+from typing import NamedTuple
+
+import flax.linen as nn
+import jax.numpy as jnp
+
+from saz_jax.config import GINConfig
+from saz_jax.graph import NUM_EDGE_TYPES
+from saz_jax.networks.neighbours import SELF, Neighbours
+from saz_jax.networks.nodes import Nodes, along_features, each, zero_absent
+from saz_jax.networks.norm import EPSILON, MaskedBatchNorm
+from saz_jax.types import Array
+
+
+class NodeOutput(NamedTuple):
+    """What the network says about every node, in the layout of its input."""
+
+    embedding: Nodes
+    """float32[..., H]"""
+    logits: Nodes
+    """float32[...]"""
+    value: Nodes
+    """float32[...]: its mean over the present nodes of a graph is the value before tanh."""
+
+
+class GINLayer(nn.Module):
+    """One GIN layer; h: [..., F] -> [..., hidden], zero at absent nodes before and after."""
+
+    config: GINConfig
+
+    @nn.compact
+    def __call__(self, h: Nodes, present: Nodes, neighbours: Neighbours) -> Nodes:
+        learned = self.config.epsilon == "learned"
+        epsilon = self.param("epsilon", nn.initializers.zeros, ()) if learned else 0.0
+        mix = self._mix_typed if self.config.edges == "compass8" else self._mix
+        x = mix(h, neighbours, epsilon)
+        second, norm = nn.Dense(self.config.hidden), nn.LayerNorm(epsilon=EPSILON)
+        x = each(lambda z: nn.relu(norm(second(nn.relu(z)))), x)
+        if self.config.residual and x[0].shape == h[0].shape:
+            x = each(jnp.add, x, h)
+        return each(zero_absent, x, present)
+
+    def _mix(self, h: Nodes, neighbours: Neighbours, epsilon: Array | float) -> Nodes:
+        first = nn.Dense(self.config.hidden)
+        return each(lambda own, others: first((1 + epsilon) * own + others), h, neighbours.total(h))
+
+    def _mix_typed(self, h: Nodes, neighbours: Neighbours, epsilon: Array | float) -> Nodes:
+        shape = (NUM_EDGE_TYPES + 1, h[0].shape[-1], self.config.hidden)
+        kernels = self.param("kernels", nn.initializers.lecun_normal(), shape)
+        bias = self.param("bias", nn.initializers.zeros, shape[-1:])
+        x = neighbours.typed(h, kernels.at[SELF].multiply(1 + epsilon))
+        return each(lambda z: z + along_features(bias, z), x)
+
+
+class GIN(nn.Module):
+    """The whole network; features: float[..., F] and present: bool[...] in the layout of `neighbours`."""
+
+    config: GINConfig
+
+    @nn.compact
+    def __call__(self, features: Nodes, present: Nodes, neighbours: Neighbours, train: bool) -> NodeOutput:
+        h = each(zero_absent, features, present)
+        layers = []
+        for _ in range(self.config.layers):
+            h = GINLayer(self.config)(h, present, neighbours)
+            layers.append(h)
+        x = each(lambda *outputs: jnp.concatenate(outputs, axis=-1), *layers)
+        for _ in range(2):
+            x = each(nn.Dense(self.config.head), x)
+            if self.config.norm == "batch":
+                x = MaskedBatchNorm()(x, present, train)
+            else:
+                x = each(nn.LayerNorm(epsilon=EPSILON), x)
+            dropout = nn.Dropout(self.config.dropout, deterministic=not train)
+            x = each(lambda z, dropout=dropout: dropout(nn.relu(z)), x)
+        policy, value = nn.Dense(1, name="policy"), nn.Dense(1, name="value")
+        return NodeOutput(x, each(lambda z: policy(z)[..., 0], x), each(lambda z: value(z)[..., 0], x))

@@ -1,0 +1,84 @@
+"""From a flax module to the `Network` record that everybody else holds."""
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from saz_jax.networks.checks import check_boards, check_config, check_variables
+from saz_jax.networks.chunks import in_chunks
+from saz_jax.networks.features import NUM_FEATURES, node_features
+from saz_jax.types import Array, Evaluation, GameState, Network, Variables
+
+
+class Output(NamedTuple):
+    """All that a network computes for B padded boards."""
+
+    embedding: Array
+    """float32[B, V, H]: every node before the heads."""
+    logits: Array
+    """float32[B, V]: any value at absent nodes."""
+    value: Array
+    """float32[B]: in [-1, 1], seen by the player to move."""
+
+
+ReadBoards = Callable[[Any, Array, Array, bool], Output]
+"""(module, features float32[B, V, F], nodes bool[B, V], train) -> Output."""
+
+
+def make_network(
+    module: Any,
+    read: ReadBoards,
+    max_size: int,
+    init_side: int = 1,
+    sizes: tuple[int, int | None] = (1, None),
+) -> Network:
+    """The network of a flax module whose `config` names its features, with its inputs checked.
+
+    `read` runs the module on boards; `init_side` is a padded side on which its variables can be made.
+    """
+    check_config(module.config, max_size)
+    kind = module.config.features
+
+    def init(key: Array) -> Variables:
+        num_nodes = init_side * init_side + 1
+        features = jnp.zeros((1, num_nodes, NUM_FEATURES[kind]))
+        return module.init(key, features, jnp.ones((1, num_nodes), bool), False, method=read)
+
+    @functools.cache
+    def expected() -> Variables:
+        return jax.eval_shape(init, jax.random.key(0))
+
+    def inputs(variables: Variables, states: GameState, nodes: Array) -> Array:
+        check_variables(variables, expected())
+        check_boards(states, nodes, max_size)
+        return node_features(states, kind)
+
+    def evaluate(variables: Variables, features: Array, nodes: Array) -> Evaluation:
+        return _evaluation(module.apply(variables, features, nodes, False, method=read), nodes)
+
+    def infer(variables: Variables, states: GameState, nodes: Array) -> Evaluation:
+        features = inputs(variables, states, nodes)
+        return in_chunks(evaluate, variables, (features, nodes), nodes.shape[1])
+
+    def fit(
+        variables: Variables, key: Array, states: GameState, nodes: Array
+    ) -> tuple[Evaluation, Variables]:
+        features = inputs(variables, states, nodes)
+        output, updated = module.apply(
+            variables, features, nodes, True, method=read, rngs={"dropout": key}, mutable=["batch_stats"]
+        )
+        return _evaluation(output, nodes), {**variables, **updated}
+
+    def embed(variables: Variables, states: GameState, nodes: Array) -> Array:
+        features = inputs(variables, states, nodes)
+        return module.apply(variables, features, nodes, False, method=read).embedding
+
+    return Network(init, infer, fit, embed, sizes)
+
+
+def _evaluation(output: Output, nodes: Array) -> Evaluation:
+    masked = jnp.where(nodes, output.logits, jnp.finfo(output.logits.dtype).min)
+    return Evaluation(masked, output.value)

@@ -1,0 +1,43 @@
+"""Node arrays in the layout that each kind of graph computes with.
+
+A node array is a tuple of arrays whose last axis holds the features.  Padded boards are kept as
+`(points [B, N, N, F], dummy [B, F])`: neighbour sums on a grid are then shifts without a copy, a third faster
+than one array of V nodes.  A `GraphsTuple` is kept as `([nodes, F],)`.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import jax.numpy as jnp
+
+from saz_jax.types import Array
+
+Nodes: TypeAlias = tuple[Array, ...]
+
+
+def each(function: Callable[..., Array], *nodes: Nodes) -> Nodes:
+    """`function` applied to the arrays of one layout, one after the other."""
+    return tuple(map(function, *nodes))
+
+
+def split_board(x: Array) -> Nodes:
+    """[B, V, ...] -> points [B, N, N, ...] and dummy node [B, ...]."""
+    side = math.isqrt(x.shape[1] - 1)
+    return x[:, :-1].reshape(x.shape[0], side, side, *x.shape[2:]), x[:, -1]
+
+
+def join_board(nodes: Nodes) -> Array:
+    """The inverse of `split_board`."""
+    points, dummy = nodes
+    return jnp.concatenate([points.reshape(points.shape[0], -1, *points.shape[3:]), dummy[:, None]], axis=1)
+
+
+def zero_absent(x: Array, present: Array) -> Array:
+    """x: [..., F] with zeros where present: bool[...] is False."""
+    return jnp.where(present[..., None], x, 0)
+
+
+def along_features(vector: Array, x: Any) -> Array:
+    """vector: [F], with leading axes so that it broadcasts against x: [..., F]."""
+    return vector.reshape((1,) * (x.ndim - 1) + vector.shape)

@@ -1,0 +1,42 @@
+"""Normalisation of node arrays."""
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+
+from saz_jax.networks.nodes import Nodes, along_features, each, zero_absent
+
+EPSILON = 1e-5
+
+
+class MaskedBatchNorm(nn.Module):
+    """Batch norm whose statistics come from the present nodes of a node array, and from no others.
+
+    While training it normalises by the batch and moves the running statistics a tenth of the way towards it;
+    otherwise it uses the running statistics.
+    """
+
+    @nn.compact
+    def __call__(self, x: Nodes, present: Nodes, train: bool) -> Nodes:
+        width = x[0].shape[-1]
+        scale = self.param("scale", nn.initializers.ones, (width,))
+        bias = self.param("bias", nn.initializers.zeros, (width,))
+        running_mean = self.variable("batch_stats", "mean", jnp.zeros, (width,))
+        running_var = self.variable("batch_stats", "var", jnp.ones, (width,))
+
+        def mean_of(values: Nodes) -> jax.Array:
+            sums = each(lambda v, p: zero_absent(v, p).sum(range(v.ndim - 1)), values, present)
+            counts = each(jnp.sum, present)
+            return jnp.stack(sums).sum(0) / jnp.maximum(jnp.stack(counts).sum(), 1)
+
+        if train:
+            mean = mean_of(x)
+            var = mean_of(each(lambda v: jnp.square(v - along_features(mean, v)), x))
+            if not self.is_initializing():
+                running_mean.value += 0.1 * (mean - running_mean.value)
+                running_var.value += 0.1 * (var - running_var.value)
+        else:
+            mean, var = running_mean.value, running_var.value
+        factor = scale * jax.lax.rsqrt(var + EPSILON)
+        shift = bias - mean * factor
+        return each(lambda v: v * along_features(factor, v) + along_features(shift, v), x)
