@@ -9,10 +9,12 @@ ARGS   ?=
 PY     := $(VENV)/bin/python
 PIP    := $(PY) -m pip --disable-pip-version-check --quiet
 
-.PHONY: help train test test-fast lint format bench constraints
+.PHONY: help setup train test test-fast lint format bench constraints
 
 help:
-	@echo "make train | test | test-fast | lint | format | bench | constraints"
+	@echo "make setup | train | test | test-fast | lint | format | bench | constraints"
+
+setup: $(VENV)/.train
 
 train: $(VENV)/.train
 	$(PY) experiments/train.py --game gomoku $(ARGS)
@@ -56,7 +58,7 @@ $(PY):
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.train: pyproject.toml constraints.txt | $(PY)
-	$(PIP) install -c constraints.txt -e ".[cli]"
+	$(PIP) install -c constraints.txt -e ".[cli,plots]"
 	@touch $@
 
 $(VENV)/.develop: pyproject.toml constraints.txt | $(PY)

@@ -36,8 +36,8 @@ def enable() -> Path | None:
     setting = os.environ.get(VARIABLE, "")
     if setting.lower() == "off":
         return None
-    if not setting and jax.config.jax_compilation_cache_dir:
-        return Path(jax.config.jax_compilation_cache_dir)
+    if not setting and (chosen := jax.config.values["jax_compilation_cache_dir"]):
+        return Path(chosen)
     try:
         folder = Path(setting).expanduser() if setting else default_folder()
         folder.mkdir(parents=True, exist_ok=True)

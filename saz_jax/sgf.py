@@ -2,7 +2,7 @@
 
 SGF numbers the kinds of game: Go is GM[1], Othello GM[2] and Gomoku GM[4].  sgfmill reads and writes the tree
 and leaves GM alone.  Moves are in Go's notation for all three: two letters, column then row from the top
-left, empty for pass; they are written and read here, because sgfmill's writer has no letter for the 26th line.
+left, empty for pass; they are written and read here, as sgfmill's writer has no letter for the 26th line.
 The k of Gomoku stands in the free-text property RU, as `k=5`.
 """
 

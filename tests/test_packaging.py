@@ -1,4 +1,4 @@
-"""What ends up in an installed package."""
+"""What ends up in an installed package, and what its README promises."""
 
 import re
 import shutil
@@ -62,6 +62,22 @@ def test_every_dependency_is_pinned_in_the_constraints():
     wanted = PROJECT["dependencies"] + [d for name in extras if name not in free for d in extras[name]]
     names = {normal(re.split(r"[\[<>=]", dependency)[0]) for dependency in wanted} - {"saz-jax"}
     assert names <= pinned
+
+
+def test_the_examples_of_the_readme_run_in_their_order():
+    examples = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert examples
+    script = "\n".join([*examples, "assert (outcomes > 0).mean() > 0.5", "assert picture.startswith('<svg')"])
+    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True, capture_output=True, text=True)
+    assert "greedy wins" in run.stdout
+    assert "after move 3 (C4): light" in run.stdout
+
+
+def test_the_readme_names_files_that_exist():
+    paths = re.findall(
+        r"`((?:saz_jax|experiments|benchmarks|tests)/[\w/.]*)`", (ROOT / "README.md").read_text()
+    )
+    assert [path for path in paths if not (ROOT / path).exists()] == ["saz_jax/xla"]  # in the cache folder
 
 
 def normal(name: str) -> str:

@@ -3,7 +3,7 @@
 import jax
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import saz_jax
@@ -20,7 +20,6 @@ def drawings(draw):
     return "\n".join(draw(st.lists(row, min_size=size, max_size=size)))
 
 
-@settings(deadline=None)
 @given(drawings(), st.sampled_from([1, -1]))
 def test_a_drawing_survives_the_round_trip(drawing, to_play):
     state = text.parse(GOMOKU, drawing, to_play)
@@ -108,7 +107,6 @@ def test_rows_and_columns_line_up_on_boards_beyond_the_alphabet():
     assert len({len(line) for line in [lines[0], *lines[2:-1]]}) == 1
 
 
-@settings(deadline=None)
 @given(st.integers(2, 30), st.data())
 def test_the_name_of_a_move_survives_the_round_trip(size, data):
     max_size = data.draw(st.integers(size, 30))
