@@ -81,8 +81,8 @@ def table(config: MatchConfig, sizes: Mapping[str, Any]) -> Table:
     """The results of all sizes so far."""
     caption = f"{config.runs} runs of {config.games} games; ± standard error over runs; Wilson 95% over games"
     drawn = Table(title=f"{config.game}: {config.player} against {config.opponent}", caption=caption)
-    for column in ("board", "outcome", "95% interval", "wins", "ties", "losses", "distinct games", "games/s"):
-        drawn.add_column(column, justify="right")
+    for column in ("board", "outcome", "95% interval", "won / tied / lost", "distinct", "games/s"):
+        drawn.add_column(column, justify="right", no_wrap=True)
     for size, result in sizes.items():
         games = result["wins"] + result["ties"] + result["losses"]
         error = f" ± {result['standard_error']:.3f}" if result["standard_error"] is not None else ""
@@ -91,8 +91,8 @@ def table(config: MatchConfig, sizes: Mapping[str, Any]) -> Table:
             f"{size}x{size}",
             f"{result['outcome']:.3f}{error}",
             f"{low:.3f} to {high:.3f}",
-            *(str(result[name]) for name in ("wins", "ties", "losses")),
-            f"{result['distinct_games']} of {games}",
+            f"{result['wins']} / {result['ties']} / {result['losses']}",
+            str(result["distinct_games"]),
             f"{games / max(result['seconds'], 1e-3):.2f}",
         )
     return drawn

@@ -42,7 +42,7 @@ def play_match(
     lanes: int | None = None,
 ) -> Array:
     """float32[B]: outcomes seen by dark (+1, 0, -1) of B games on boards of side `sizes[i]`."""
-    starts = jax.vmap(game.init)(jnp.asarray(_checked_sizes(game, sizes)))
+    starts, _ = random_openings(game, key, _checked_sizes(game, sizes), moves=0)
     colours = np.ones(len(starts.size), np.int8)
     return jnp.asarray(play_games(game, dark, light, key, starts, colours, lanes=lanes).outcomes)
 
@@ -71,10 +71,7 @@ def match(
         raise ValueError(f"opening_moves={opening_moves} is negative; use 0 for no random opening")
     sizes = _checked_sizes(game, [size] * (games // 2))
     opening_key, play_key = jax.random.split(key)
-    starts, opening = jax.tree.map(
-        lambda x: jnp.repeat(x, 2, axis=0),
-        random_openings(game, opening_key, jnp.asarray(sizes), opening_moves),
-    )
+    starts, opening = random_openings(game, opening_key, sizes, opening_moves, copies=2)
     colours = np.tile(np.array([1, -1], np.int8), games // 2)
     records = play_games(
         game, player, opponent, play_key, starts, colours, opening, lanes=lanes, progress=progress
@@ -98,25 +95,29 @@ def game_digests(records: Records) -> list[str]:
     return [hashlib.blake2b(f"{n}:{row.tolist()}".encode(), digest_size=8).hexdigest() for n, row in games]
 
 
-@functools.partial(jax.jit, static_argnames=("game", "moves"))
-def random_openings(game: Game, key: Array, sizes: Array, moves: int) -> tuple[GameState, Array]:
+@functools.partial(jax.jit, static_argnames=("game", "moves", "copies"))
+def random_openings(
+    game: Game, key: Array, sizes: Array, moves: int, copies: int = 1
+) -> tuple[GameState, Array]:
     """(states[B], actions int32[B, moves]): uniformly random legal plies, pass only where nothing else is.
 
-    Opening i depends on the key and on i alone; an opening that ends the game is continued by -1.
+    Opening i depends on the key and on i alone, and stands `copies` times in a row.  Where an opening ends
+    the game, its actions are continued by -1.
     """
 
-    def opening(index, size):
-        def ply(state, key):
+    def opening(index: Array, size: Array) -> tuple[GameState, Array]:
+        def ply(state: GameState, key: Array) -> tuple[GameState, Array]:
             points = state.legal.at[-1].set(~state.legal[:-1].any())
             action = jax.random.categorical(key, jnp.where(points, 0.0, -jnp.inf)).astype(jnp.int32)
             return game.step(state, action), jnp.where(state.terminated, -1, action)
 
         return lax.scan(ply, game.init(size), jax.random.split(jax.random.fold_in(key, index), moves))
 
-    return jax.vmap(opening)(jnp.arange(len(sizes)), sizes)
+    openings = jax.vmap(opening)(jnp.arange(len(sizes)), sizes)
+    return jax.tree.map(lambda x: jnp.repeat(x, copies, axis=0), openings)
 
 
-def _checked_sizes(game: Game, sizes: Sequence[int] | Array) -> np.ndarray:
+def _checked_sizes(game: Game, sizes: Sequence[int] | Array) -> Array:
     checked = np.asarray(sizes, np.int32)
     if checked.ndim != 1 or not len(checked):
         raise ValueError(f"sizes has shape {checked.shape}; give one board side per game, at least one")
@@ -126,4 +127,4 @@ def _checked_sizes(game: Game, sizes: Sequence[int] | Array) -> np.ndarray:
                 f"board side {size} is outside {game.min_size} to {game.max_size}; "
                 "make the game with another max_size"
             )
-    return checked
+    return jnp.asarray(checked)

@@ -7,7 +7,7 @@ takes the next waiting game, and when none waits, the lanes are halved as games 
 
 import functools
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -90,14 +90,14 @@ def play_games(
     if width < 1:
         raise ValueError(f"lanes={lanes} leaves no board to play on; use 1 or more")
     players = (_as_partial(player), _as_partial(opponent))
-    sides = jnp.stack([jnp.asarray(colours, jnp.int8), -jnp.asarray(colours, jnp.int8)])
-    table, ledger = _open_lanes(starts, width), _open_ledger(game, count, opening)
+    sides = jnp.asarray(np.stack([colours, -colours]).astype(np.int8))
+    table, ledger = _open(game, starts, opening, width)
     while True:
         table, ledger = _play_plies(game, players, starts, sides, table, ledger, key)
         for name, illegal in zip(("player", "opponent"), np.asarray(ledger.illegal), strict=True):
             if illegal:
                 raise ValueError(f"the {name} chose an illegal action; choose where states.legal is True")
-        waiting, busy = int(ledger.waiting.sum()), np.asarray(_busy(table, count))
+        waiting, busy = int(np.sum(ledger.waiting)), _busy(np.asarray(table.game), count)
         if progress is not None:
             progress(count - waiting - int(busy.sum()))
         if not waiting and not busy.any():
@@ -126,18 +126,15 @@ def _as_partial(player: Player) -> Partial:
     return player if isinstance(player, Partial) else Partial(player)
 
 
-def _open_lanes(starts: GameState, width: int) -> Lanes:
-    """Free lanes, with some position in each so that a player can be asked."""
+@functools.partial(jax.jit, static_argnames=("game", "width"))
+def _open(game: Game, starts: GameState, opening: Array | None, width: int) -> tuple[Lanes, Ledger]:
+    """Free lanes, with some position in each so that a player can be asked, and an empty ledger."""
     count = len(starts.size)
     some = jnp.arange(2 * width) % count
-    return Lanes(jax.tree.map(lambda x: x[some], starts), jnp.full(2 * width, count, jnp.int32))
-
-
-def _open_ledger(game: Game, count: int, opening: Array | None) -> Ledger:
     actions = jnp.full((count, game.max_moves), -1, jnp.int32)
     if opening is not None:
         actions = actions.at[:, : opening.shape[1]].set(opening)
-    return Ledger(
+    ledger = Ledger(
         waiting=jnp.ones(count, bool),
         outcomes=jnp.zeros(count),
         actions=actions,
@@ -145,13 +142,15 @@ def _open_ledger(game: Game, count: int, opening: Array | None) -> Ledger:
         illegal=jnp.zeros(2, bool),
         ply=jnp.int32(0),
     )
+    return Lanes(jax.tree.map(lambda x: x[some], starts), jnp.full(2 * width, count, jnp.int32)), ledger
 
 
-def _busy(lanes: Lanes, count: int) -> Array:
-    """int32[2]: lanes in use in each half."""
-    return jnp.sum(lanes.game.reshape(2, -1) < count, axis=1)
+def _busy(game: Any, count: int) -> Any:
+    """int[2]: lanes in use in each half, given `Lanes.game` on device or as numpy."""
+    return (game.reshape(2, -1) < count).sum(axis=1)
 
 
+@functools.partial(jax.jit, static_argnames="width")
 def _narrow(lanes: Lanes, width: int) -> Lanes:
     """The same games in fewer lanes."""
     first, last = jnp.split(lanes.game, 2)  # free lanes hold the largest number and are sorted out
@@ -177,14 +176,14 @@ def _play_plies(
 
     def useful(carry: tuple[Lanes, Ledger]) -> Array:
         lanes, ledger = carry
-        wanted = ledger.waiting.any() | (_busy(lanes, count).max() > _narrower(width))
+        wanted = ledger.waiting.any() | (_busy(lanes.game, count).max() > _narrower(width))
         return wanted & ~ledger.illegal.any() & (ledger.ply < last_ply)
 
     def ply(carry: tuple[Lanes, Ledger]) -> tuple[Lanes, Ledger]:
         lanes, ledger = carry
         fitting = ledger.waiting[None, :] & (starts.to_play[None, :] == sides)
         lanes, waiting = _refill(lanes, ledger.waiting, fitting, starts)
-        asked = _busy(lanes, count) > 0
+        asked = _busy(lanes.game, count) > 0
         keys = jax.random.split(jax.random.fold_in(key, ledger.ply))
         action = jnp.concatenate(
             [_ask(players[i], asked[i], keys[i], _half(lanes.states, i, width)) for i in (0, 1)]

@@ -1,4 +1,9 @@
-"""The reference opponents of Sec. 4: random and greedy, for every game and board side."""
+"""The reference opponents of Sec. 4: random and greedy, for every game and board side.
+
+Equal arguments give the same player, so that what was compiled with it is found again.
+"""
+
+import functools
 
 import jax
 import jax.numpy as jnp
@@ -6,6 +11,7 @@ import jax.numpy as jnp
 from saz_jax.types import Array, Game, GameState, Player
 
 
+@functools.cache
 def random_player() -> Player:
     """Plays every legal move with the same probability."""
 
@@ -15,6 +21,7 @@ def random_player() -> Player:
     return play
 
 
+@functools.cache
 def greedy_player(game: Game) -> Player:
     """Plays the move with the best heuristic right after it, seen by the mover; ties are drawn by the key.
 

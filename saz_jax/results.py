@@ -15,12 +15,14 @@ class ResultsFile:
     """`data` with what it came from: config, versions, hardware, date, and `seconds` of work so far.
 
     A file of the same config is continued, also on another machine, which is then added to `continued`;
-    any other file is refused.  Without a path the results stay in memory.
+    any other file is refused.  Without a path the results stay in memory.  `empty` is what a new file begins
+    with besides.
     """
 
-    def __init__(self, path: str | Path | None, config: Mapping[str, Any]):
+    def __init__(self, path: str | Path | None, config: Mapping[str, Any], **empty: Any):
         self.path = Path(path) if path is not None else None
-        self.data: dict[str, Any] = {"config": _as_json(config), **provenance(), "seconds": 0.0}
+        settings = json.loads(json.dumps(config))  # tuples become lists, as they will when read again
+        self.data: dict[str, Any] = {"config": settings, **provenance(), "seconds": 0.0, **empty}
         if self.path is not None and self.path.exists():
             self.data = _continue(self.path, self.data)
         self._since = time.monotonic()
@@ -68,7 +70,3 @@ def _continue(path: Path, fresh: dict[str, Any]) -> dict[str, Any]:
         )
     session = {name: fresh[name] for name in ("versions", "hardware", "date")}
     return {**data, "continued": [*data.get("continued", []), session]}
-
-
-def _as_json(config: Mapping[str, Any]) -> dict[str, Any]:
-    return json.loads(json.dumps(config))

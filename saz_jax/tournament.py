@@ -78,9 +78,8 @@ def prepare(config: TournamentConfig, path: str | Path | None = None) -> Tournam
     game = make_game(config.game, config.size, **options)
     seats = {contestant.text: contestant.seat(game, config.size) for contestant in contestants}
     weights = {contestant.text: contestant.weights for contestant in contestants}
-    results = ResultsFile(path, {**dataclasses.asdict(config), "options": options, "weights": weights})
-    results.data.setdefault("seed", config.seed)
-    results.data.setdefault("pairs", [])
+    stored = {**dataclasses.asdict(config), "options": options, "weights": weights}
+    results = ResultsFile(path, stored, seed=config.seed, pairs=[])
     return Tournament(config, game, seats, results)
 
 
