@@ -7,9 +7,9 @@ import numbers
 from collections.abc import Callable
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from saz_jax import text
 from saz_jax.games import go, gomoku, othello
@@ -72,7 +72,7 @@ def checked(game: Game) -> Game:
 
 
 def _concrete(x: Any) -> bool:
-    return not isinstance(x, jax.core.Tracer)
+    return not isinstance(x, Tracer)
 
 
 def _checked_size(game: Game, size: Any) -> Array:
@@ -117,7 +117,7 @@ def _checked_action(game: Game, state: GameState, action: Any) -> Any:
             f"action {action} is out of range; use 0 to {game.num_actions - 1}, the last is pass"
         )
     if _concrete(state.legal) and not state.terminated and not state.legal[action]:
-        names = [text.move_name(legal, game.max_size) for legal in np.flatnonzero(state.legal)]
+        names = [text.move_name(legal, game.max_size) for legal in np.flatnonzero(state.legal).tolist()]
         shown = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
         raise ValueError(
             f"action {action} ({text.move_name(action, game.max_size)}) is illegal for "
