@@ -11,6 +11,7 @@ import argparse
 import dataclasses
 import json
 import sys
+import time
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -127,10 +128,21 @@ def train(console: Console, arguments: Arguments, workdir: Path) -> None:
     config = arguments.config
     agent = load_agent(arguments.init_from) if arguments.init_from else None
     console.print(f"{config.model} learns {config.game} on sides {list(config.sizes)} in {workdir}")
+    console.print("compiling; the next start is quicker, from the compilation cache")
     check_installed(arguments.log_to)
     sinks: list[Sink] = []
+    began = time.monotonic()
+    waiting = True
     try:
         with PhaseBar(console) as bar:
+
+            def progress(phase: str, done: int, total: int) -> None:
+                nonlocal waiting
+                if waiting:
+                    console.print(f"first moves after {time.monotonic() - began:.0f} s", highlight=False)
+                    waiting = False
+                bar(phase, done, total)
+
             rows = training.run(
                 config,
                 workdir,
@@ -138,7 +150,7 @@ def train(console: Console, arguments: Arguments, workdir: Path) -> None:
                 minutes=arguments.minutes,
                 init_from=agent,
                 save_seconds=arguments.save_seconds,
-                progress=bar,
+                progress=progress,
             )
             for row in rows:
                 console.print(line(row, arguments), highlight=False, soft_wrap=True)
