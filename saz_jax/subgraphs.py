@@ -5,6 +5,8 @@ every subgraph.  Everything here is pure and takes any node mask, a board with h
 """
 
 import itertools
+import math
+import typing
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +14,13 @@ import numpy as np
 
 from saz_jax.config import SubgraphConfig
 from saz_jax.types import Array
+
+CHOICES = {
+    name: typing.get_args(hint)
+    for name, hint in typing.get_type_hints(SubgraphConfig).items()
+    if typing.get_origin(hint) is typing.Literal
+}
+"""What the fields of `SubgraphConfig` that name a reading of the paper may be."""
 
 
 def subgraph_counts(config: SubgraphConfig, max_size: int) -> np.ndarray:
@@ -24,11 +33,21 @@ def subgraph_counts(config: SubgraphConfig, max_size: int) -> np.ndarray:
 
 def smallest_side(config: SubgraphConfig) -> int:
     """The smallest live side with at least one subgraph (k >= 1) and at least one point in each (m >= 2)."""
-    if not config.per_side > 0:
+    check(config)
+    return next(n for n in itertools.count(config.shrink + 2) if round(config.per_side * n) >= 1)
+
+
+def check(config: SubgraphConfig) -> None:
+    """Raise `ValueError` for settings that make no subgraphs on any board."""
+    if not 0 < config.per_side < math.inf:
         raise ValueError(f"per_side={config.per_side} makes no subgraphs; use a positive number, or model3")
     if config.shrink < 0:
         raise ValueError(f"shrink={config.shrink} makes subgraphs larger than the board; use 0 or more")
-    return next(n for n in itertools.count(config.shrink + 2) if round(config.per_side * n) >= 1)
+    for name, choices in CHOICES.items():
+        if getattr(config, name) not in choices:
+            raise ValueError(
+                f"{name}={getattr(config, name)!r} is unknown; choose one of {', '.join(choices)}"
+            )
 
 
 def sample_subgraphs(
@@ -75,7 +94,7 @@ def _side_range(size: Array | int, config: SubgraphConfig) -> tuple[Array | int,
 
 
 def _pick(noise: Array, low: Array | int, high: Array | int) -> Array:
-    """int32 from low to high, both included, out of random uint32; a range r biases it by r / 2^32 at most."""
+    """int32 from low to high, both included, from random uint32; r choices are biased by r / 2^32 at most."""
     span = jnp.asarray(high - low + 1, jnp.uint32)
     return low + (noise % span).astype(jnp.int32)
 

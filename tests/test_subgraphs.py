@@ -22,7 +22,7 @@ from saz_jax.subgraphs import (
     smallest_side,
     subgraph_counts,
 )
-from oracles import subgraphs as oracle
+from tests.oracles import subgraphs as oracle
 
 CONFIGS = [
     SubgraphConfig(shrink=shrink, largest=largest, nodes=nodes)
@@ -194,11 +194,13 @@ def test_the_smallest_side_has_a_subgraph_with_a_point(config, side):
         SubgraphConfig(per_side=0.0),
         SubgraphConfig(per_side=-1.0),
         SubgraphConfig(per_side=float("nan")),
+        SubgraphConfig(per_side=float("inf")),
         SubgraphConfig(shrink=-1),
+        SubgraphConfig(pool="median"),  # pyright: ignore[reportArgumentType]
     ],
 )
-def test_settings_without_subgraphs_are_refused(config):
-    with pytest.raises(ValueError, match="per_side=|shrink="):
+def test_settings_that_make_no_subgraphs_are_refused(config):
+    with pytest.raises(ValueError, match=r"(per_side|shrink|pool)=.*; (use|choose)"):
         smallest_side(config)
 
 

@@ -4,7 +4,7 @@ import math
 
 
 def scatter(priors, subgraphs, pool):
-    """One prior from K: for every node, `pool` (a function of a list) over the subgraphs that hold it, else 0."""
+    """One prior from K: for every node, `pool` of what the subgraphs that hold it say, 0 if none does."""
     result = []
     for node in range(len(priors[0])):
         held = [prior[node] for prior, subgraph in zip(priors, subgraphs, strict=True) if subgraph[node]]
