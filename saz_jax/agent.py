@@ -58,9 +58,7 @@ class Agent:
     """JSON: seed, versions, training time, ..."""
 
     def __post_init__(self) -> None:
-        if not self.trained_sizes:
-            raise ValueError("an agent needs the board sides it was trained on; trained_sizes is empty")
-        check_fits(self.variables, self.model, max(self.trained_sizes))
+        check_fits(self.variables, self.model)
 
     def game(self, max_size: int) -> Game:
         """The game that it was trained on, on boards of any side up to `max_size`."""
@@ -90,7 +88,7 @@ class Agent:
         if temperature < 0:
             raise ValueError(f"temperature={temperature} is negative; use 0 for the best move")
         config = dataclasses.replace(self.model, name=model or self.model.name)
-        check_fits(self.variables, config, max(self.trained_sizes))
+        check_fits(self.variables, config)
         search = dataclasses.replace(
             self.search,
             noise_fraction=0.0,
@@ -148,9 +146,9 @@ def load_agent(path_or_name: str | Path) -> Agent:
         raise ValueError(f"{path} holds no agent that this version can play: {error}") from error
 
 
-def check_fits(variables: Variables, config: ModelConfig, side: int) -> None:
+def check_fits(variables: Variables, config: ModelConfig) -> None:
     """Raise `ValueError` unless `variables` are those of the network that `config` names."""
-    if problem := mismatch(variables, _expected(config, side)):
+    if problem := mismatch(variables, _expected(config)):
         raise ValueError(
             f"these weights do not fit the network of {config.name}: {problem}; "
             f"use the model and network settings they were trained with"
@@ -158,12 +156,12 @@ def check_fits(variables: Variables, config: ModelConfig, side: int) -> None:
 
 
 @functools.cache
-def _expected(config: ModelConfig, side: int) -> Any:
-    """Shapes and dtypes of fresh variables on boards of `side`."""
+def _expected(config: ModelConfig) -> Any:
+    """Shapes and dtypes of fresh variables, which do not depend on the padded side."""
     if config.name not in evaluators.MODELS:
         raise ValueError(f"unknown model {config.name!r}; choose one of {', '.join(evaluators.MODELS)}")
     make_network, _ = evaluators.MODELS[config.name]
-    return jax.eval_shape(make_network(config, side).init, jax.random.key(0))
+    return jax.eval_shape(make_network(config, config.cnn.side).init, jax.random.key(0))
 
 
 @functools.cache

@@ -1,11 +1,12 @@
 """Checkpoints of a training run, whole or not at all; the only importer of orbax.
 
-Everything is stored as named arrays (see `named_arrays`) beside one JSON object that holds their shapes,
-dtypes and checksum.  So a checkpoint can be read without a template and on any number of devices, and one
-that was damaged after it was written is recognised.
+The bytes of all arrays are stored as one array, beside a JSON object with their names, dtypes, shapes and
+checksum.  So any bits can be stored, a checkpoint can be read without a template and on any number of
+devices, and one that was damaged after it was written is recognised.
 """
 
 import logging
+import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +15,9 @@ import numpy as np
 import orbax.checkpoint as ocp
 
 from saz_jax.named_arrays import NamedArrays, checksum, flatten, mismatch, named_leaves, nest
+
+CHUNK = 2**22
+"""Bytes that orbax compresses and writes at once."""
 
 logger = logging.getLogger(__name__)
 # orbax logs tracebacks of failures through absl; what matters is raised here, as one sentence.
@@ -53,9 +57,7 @@ class Checkpoints:
         try:
             if not read_only:
                 self.folder.mkdir(parents=True, exist_ok=True)
-            self._manager = ocp.CheckpointManager(
-                self.folder, options=options, item_names=("arrays", "facts")
-            )
+            self._manager = ocp.CheckpointManager(self.folder, options=options, item_names=("bytes", "facts"))
         except OSError as error:
             raise OSError(f"cannot keep checkpoints in {self.folder}: {error}") from error
 
@@ -85,7 +87,7 @@ class Checkpoints:
         facts = {
             "meta": snapshot.meta,
             "remembered": len(snapshot.replay),
-            "arrays": {name: [str(array.dtype), array.shape] for name, array in arrays.items()},
+            "arrays": [[name, str(array.dtype), array.shape] for name, array in arrays.items()],
             "sha256": checksum(arrays),
         }
         try:
@@ -94,8 +96,9 @@ class Checkpoints:
             self._manager.save(
                 iteration,
                 args=ocp.args.Composite(
-                    # orbax stores no array without elements; `facts` says all there is to know of them.
-                    arrays=ocp.args.StandardSave({name: a for name, a in arrays.items() if a.size}),
+                    bytes=ocp.args.StandardSave(
+                        {"all": _packed(arrays)}, {"all": ocp.SaveArgs(chunk_byte_size=CHUNK)}
+                    ),
                     facts=ocp.args.JsonSave(facts),
                 ),
             )
@@ -112,20 +115,19 @@ class Checkpoints:
         if newest is None:
             return None
         iteration, arrays, facts = newest
-        state, replay = _branch(arrays, "state"), _branch(arrays, "replay")
-        if problem := mismatch(state, template):
+        remembered: list[NamedArrays] = [{} for _ in range(facts["remembered"])]
+        for name, array in _branch(arrays, "replay").items():
+            index, field = name.split("/", maxsplit=1)
+            remembered[int(index)][field] = array
+            del arrays[f"replay/{name}"]
+        if problem := mismatch(arrays, {"state": template}):
             raise ValueError(
                 f"checkpoint {iteration} in {self.folder} does not fit this run: {problem}; "
                 f"use the settings it was made with, or another workdir"
             )
-        leaves = [state[name] for name in named_leaves(template)]
-        remembered: list[NamedArrays] = [{} for _ in range(facts["remembered"])]
-        for name, array in replay.items():
-            index, field = name.split("/", maxsplit=1)
-            remembered[int(index)][field] = array
-        return iteration, Snapshot(
-            jax.tree.unflatten(jax.tree.structure(template), leaves), remembered, facts["meta"]
-        )
+        leaves = [arrays[name] for name in named_leaves({"state": template})]
+        state = jax.tree.unflatten(jax.tree.structure(template), leaves)
+        return iteration, Snapshot(state, remembered, facts["meta"])
 
     def read(self, branch: str) -> tuple[dict[str, Any], dict[str, Any]] | None:
         """(the branch of the state as nested dictionaries, meta) of the newest whole checkpoint, or None.
@@ -153,6 +155,7 @@ class Checkpoints:
             self._manager.close()
 
     def _newest(self) -> tuple[int, NamedArrays, dict[str, Any]] | None:
+        self.wait()
         iterations = self.iterations()
         for iteration in reversed(iterations):
             try:
@@ -168,19 +171,37 @@ class Checkpoints:
     def _read(self, iteration: int) -> tuple[NamedArrays, dict[str, Any]]:
         read = self._manager.restore(
             iteration,
-            args=ocp.args.Composite(arrays=ocp.args.StandardRestore(), facts=ocp.args.JsonRestore()),
+            args=ocp.args.Composite(bytes=ocp.args.StandardRestore(), facts=ocp.args.JsonRestore()),
         )
-        facts, stored = read["facts"], read["arrays"]
-        arrays = {
-            name: np.asarray(stored[name]) if name in stored else np.empty(shape, dtype)
-            for name, (dtype, shape) in facts["arrays"].items()
-        }
+        facts = read["facts"]
+        arrays = _unpacked(read["bytes"]["all"], facts["arrays"])
         if checksum(arrays) != facts["sha256"]:
             raise ValueError("its arrays differ from their checksum")
         return arrays, facts
 
     def _cannot_write(self, error: Exception) -> OSError:
         return OSError(f"cannot write a checkpoint to {self.folder} ({_line(error)}); is the disk full?")
+
+
+def _packed(arrays: NamedArrays) -> np.ndarray:
+    """uint8[chunks, CHUNK]: one array after the other, then zeros.
+
+    orbax cuts an axis into equal parts only, down to single elements if its length is prime, and stores
+    no empty array: hence whole chunks, and at least one.
+    """
+    flat = [np.ascontiguousarray(array).reshape(-1).view(np.uint8) for array in arrays.values()]
+    padding = CHUNK - sum(map(len, flat)) % CHUNK
+    return np.concatenate([*flat, np.zeros(padding, np.uint8)]).reshape(-1, CHUNK)
+
+
+def _unpacked(packed: np.ndarray, layout: list[tuple[str, str, list[int]]]) -> NamedArrays:
+    """The inverse of `_packed`, given (name, dtype, shape) of each array."""
+    flat, arrays, start = packed.reshape(-1), {}, 0
+    for name, dtype, shape in layout:
+        end = start + np.dtype(dtype).itemsize * math.prod(shape)
+        arrays[name] = flat[start:end].copy().view(dtype).reshape(shape)  # a copy is aligned
+        start = end
+    return arrays
 
 
 def _branch(arrays: NamedArrays, prefix: str) -> NamedArrays:

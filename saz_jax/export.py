@@ -8,6 +8,7 @@ the arrays.
 import json
 import os
 import uuid
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -48,16 +49,20 @@ def export(path: str | os.PathLike, variables: Variables, meta: Mapping[str, Any
 def read_export(path: str | os.PathLike) -> tuple[dict[str, Any], dict[str, Any]]:
     """(variables as numpy arrays, meta) of the file that `export` wrote; runs no code found in it."""
     try:
-        with open(path, "rb") as file:
-            arrays = dict(np.load(file, allow_pickle=False))
+        with zipfile.ZipFile(path) as members:
+            if any(member.compress_type != zipfile.ZIP_STORED for member in members.infolist()):
+                raise ValueError("an export is never compressed, so that it cannot be larger than its file")
+        with np.load(path, allow_pickle=False) as members:
+            arrays = dict(members)
         meta = json.loads(arrays.pop("about").tobytes())
         version, expected = meta.pop("format"), meta.pop("sha256")
-    except FileNotFoundError:
-        raise ValueError(f"there is no file {path}; give the path of an export") from None
-    except Exception as error:  # whatever zipfile, numpy and json stumble over: it is not an export
-        raise ValueError(f"{path} is not a whole export ({error}); export the agent again") from error
+        variables = nest(arrays)
+    except OSError as error:
+        raise ValueError(f"cannot read {path} ({error.strerror}); give the path of an export") from error
+    except Exception as error:  # whatever zipfile, numpy and json stumble over
+        raise ValueError(f"{path} is not a whole export of saz_jax; export the agent again") from error
     if version != FORMAT:
         raise ValueError(f"{path} has export format {version!r}, this version reads {FORMAT}; update saz_jax")
     if checksum(arrays) != expected:
         raise ValueError(f"{path} is damaged: its arrays differ from their checksum; export the agent again")
-    return nest(arrays), meta
+    return variables, meta
