@@ -75,7 +75,7 @@ def to_graphs_tuple(features: Array, nodes: Array, edges: str = "grid4") -> jrap
 
 
 def from_graphs_tuple(values: Array, nodes: Array, fill: float = 0.0) -> Array:
-    """[B, V, ...]: a value per node of `to_graphs_tuple(_, nodes)` in its place again, `fill` at absent ones."""
+    """[B, V, ...]: values per node of `to_graphs_tuple(_, nodes)`, back in place; `fill` at absent ones."""
     present = nodes.reshape(nodes.shape + (1,) * (values.ndim - 1))
     return jnp.where(present, values[_graph_index(nodes)], fill)
 

@@ -47,14 +47,15 @@ class GINLayer(nn.Module):
         epsilon = self.param("epsilon", nn.initializers.zeros, ()) if learned else 0.0
         mix = self._mix_typed if self.config.edges == "compass8" else self._mix
         x = mix(h, neighbours, epsilon)
-        second, norm = nn.Dense(self.config.hidden), nn.LayerNorm(epsilon=EPSILON)
+        second = nn.Dense(self.config.hidden, name="second")
+        norm = nn.LayerNorm(epsilon=EPSILON, name="norm")
         x = each(lambda z: nn.relu(norm(second(nn.relu(z)))), x)
         if self.config.residual and x[0].shape == h[0].shape:
             x = each(jnp.add, x, h)
         return each(zero_absent, x, present)
 
     def _mix(self, h: Nodes, neighbours: Neighbours, epsilon: Array | float) -> Nodes:
-        first = nn.Dense(self.config.hidden)
+        first = nn.Dense(self.config.hidden, name="first")
         return each(lambda own, others: first((1 + epsilon) * own + others), h, neighbours.total(h))
 
     def _mix_typed(self, h: Nodes, neighbours: Neighbours, epsilon: Array | float) -> Nodes:
@@ -74,16 +75,16 @@ class GIN(nn.Module):
     def __call__(self, features: Nodes, present: Nodes, neighbours: Neighbours, train: bool) -> NodeOutput:
         h = each(zero_absent, features, present)
         layers = []
-        for _ in range(self.config.layers):
-            h = GINLayer(self.config)(h, present, neighbours)
+        for index in range(self.config.layers):
+            h = GINLayer(self.config, name=f"gin_{index}")(h, present, neighbours)
             layers.append(h)
         x = each(lambda *outputs: jnp.concatenate(outputs, axis=-1), *layers)
-        for _ in range(2):
-            x = each(nn.Dense(self.config.head), x)
+        for index in range(2):
+            x = each(nn.Dense(self.config.head, name=f"dense_{index}"), x)
             if self.config.norm == "batch":
-                x = MaskedBatchNorm()(x, present, train)
+                x = MaskedBatchNorm(name=f"norm_{index}")(x, present, train)
             else:
-                x = each(nn.LayerNorm(epsilon=EPSILON), x)
+                x = each(nn.LayerNorm(epsilon=EPSILON, name=f"norm_{index}"), x)
             dropout = nn.Dropout(self.config.dropout, deterministic=not train)
             x = each(lambda z, dropout=dropout: dropout(nn.relu(z)), x)
         policy, value = nn.Dense(1, name="policy"), nn.Dense(1, name="value")

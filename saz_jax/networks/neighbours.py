@@ -22,12 +22,8 @@ from saz_jax.types import Array
 
 SELF = NUM_EDGE_TYPES
 """Index of a node's own kernel, after those of the edge types."""
-_WINDOW = np.array(
-    [
-        SELF if step == (0, 0) else COMPASS8.index(step)
-        for step in [(row, column) for row in (-1, 0, 1) for column in (-1, 0, 1)]
-    ]
-)
+_TAPS = {(0, 0): SELF} | {step: edge_type for edge_type, step in enumerate(COMPASS8)}
+_WINDOW = np.array([_TAPS[row, column] for row in (-1, 0, 1) for column in (-1, 0, 1)])
 """Kernels of a 3x3 convolution, row by row: the neighbour in that direction, or the node itself."""
 
 
