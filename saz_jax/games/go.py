@@ -128,8 +128,8 @@ def make(
     def heuristic(state: GameState, player: Array) -> Array:
         """Area of `player` minus the opponent's, no komi: stones, and free points that reach one colour only.
 
-        Territory in the paper (App. "Greedy players heuristics").  Stones count too, as in the final score: else
-        placing a stone in one's own area would cost a point, and a stone among neutral points gain nothing.
+        Territory in the paper (App. "Greedy players heuristics").  Stones count too, as in the final score:
+        else a stone in one's own area would cost a point, and one among neutral points would gain nothing.
         """
         return jnp.asarray(player, jnp.float32) * _area(frame, state.aux.chain, wanted=jnp.bool_(True))
 
