@@ -78,7 +78,7 @@ def main() -> None:
     for key, game, size, steps, rounds in (
         ("othello8", "othello", 8, 5, 11),  # 60 moves: whole games, which end at about that length
         ("go9", "go", 9, 5, 9),
-        ("go19", "go", 19, 2, 5),
+        ("go19", "go", 19, 1, 5),
     ):
         rival = "othello" if game == "othello" else f"go_{size}x{size}"
         we, they = measure(ours(game, [size]), theirs(rival), steps=steps, rounds=rounds)

@@ -11,7 +11,7 @@ from saz_jax.games import GAMES
 from saz_jax.games.board import INVERSE_SYMMETRY, live_points, live_to_padded, padded_to_live, symmetry
 from tests.playing import random_games, replay
 
-CONTRACT = [("othello", {}), ("gomoku", {}), ("gomoku", {"k": 3}), ("go", {}), ("go", {"superko": False})]
+CONTRACT = [("othello", {}), ("gomoku", {}), ("gomoku", {"k": 3}), ("go", {})]
 LARGEST = 19
 
 
@@ -160,7 +160,7 @@ def test_illegal_and_out_of_range_actions_change_nothing_inside_jit(entry):
 
 
 def test_plain_jit_vmap_and_scan_agree(entry):
-    game, size, length = make(entry, 6), 5, 12
+    game, size, length = make(entry, 6), 5, 6
     states, actions = random_games(game, [size], seed=3, length=length)
     plain = jitted = game.init(size)
     several = jax.vmap(game.init)(jnp.array([size, 6, size]))

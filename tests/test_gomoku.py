@@ -1,5 +1,6 @@
 """Gomoku against a plain oracle, and lines at every border."""
 
+import jax
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from tests.oracles.gomoku import Gomoku
 from tests.playing import random_games
 
 GAME = make_game("gomoku", 9)
+SETUP, STEP, HEURISTIC = jax.jit(GAME.setup), jax.jit(GAME.step), jax.jit(GAME.heuristic)
 LINES = [(0, 1), (1, 0), (1, 1), (1, -1)]
 
 
@@ -50,36 +52,28 @@ def test_any_arrangement_of_stones_is_read_as_the_oracle_reads_it(size, seed, to
     board = np.zeros((9, 9), np.int8)
     board[:size, :size] = rng.choice([0, 1, -1], (size, size), p=rng.dirichlet([1, 1, 1]))
     oracle = oracle_of(board, size, 5, to_play)
-    state = GAME.setup(board, size, to_play)
+    state = SETUP(board, size, to_play)
     assert_same(GAME, state, oracle)
-    assert float(GAME.heuristic(state, 1)) == oracle.longest(1) - oracle.longest(-1)
+    assert float(HEURISTIC(state, 1)) == oracle.longest(1) - oracle.longest(-1)
 
 
 @pytest.mark.parametrize("size", [5, 6, 9])
 def test_five_in_a_line_win_wherever_they_lie(size):
     """Every line of five of the live board, those along all borders included; any stone comes last."""
-    rng = np.random.default_rng(size)
-    count = 0
-    for row in range(size):
-        for column in range(size):
-            for dr, dc in LINES:
-                line = [(row + i * dr, column + i * dc) for i in range(5)]
-                if not all(0 <= r < size and 0 <= c < size for r, c in line):
-                    continue
-                count += 1
-                if rng.random() > 0.25:  # a quarter of them is enough on every side
-                    continue
-                player = int(rng.choice([1, -1]))
-                last = line.pop(rng.integers(5))
-                board = np.zeros((9, 9), np.int8)
-                for point in line:
-                    board[point] = player
-                before = GAME.setup(board, size, player)
-                assert not before.terminated
-                after = GAME.step(before, last[0] * 9 + last[1])
-                assert bool(after.terminated)
-                assert float(after.outcome) == player
-    assert count == 2 * size * (size - 4) + 2 * (size - 4) ** 2
+    points = [(row, column) for row in range(size) for column in range(size)]
+    lines = [[(r + i * dr, c + i * dc) for i in range(5)] for r, c in points for dr, dc in LINES]
+    lines = np.array([line for line in lines if set(line) <= set(points)])
+    assert len(lines) == 2 * size * (size - 4) + 2 * (size - 4) ** 2
+    which, rng = np.arange(len(lines)), np.random.default_rng(size)
+    players, last = rng.choice([1, -1], len(lines)), lines[which, rng.integers(5, size=len(lines))]
+    boards = np.zeros((len(lines), 9, 9), np.int8)
+    boards[which[:, None], lines[..., 0], lines[..., 1]] = players[:, None]
+    boards[which, last[:, 0], last[:, 1]] = 0
+    before = jax.jit(jax.vmap(GAME.setup, (0, None, 0)))(boards, size, players)
+    assert not before.terminated.any()
+    after = jax.jit(jax.vmap(GAME.step))(before, last[:, 0] * 9 + last[:, 1])
+    assert after.terminated.all()
+    assert (after.outcome == players).all()
 
 
 @pytest.mark.parametrize("direction", LINES)
@@ -88,19 +82,19 @@ def test_an_overline_wins_too(direction):
     board = np.zeros((9, 9), np.int8)
     for i in (0, 1, 2, 3, 5, 6, 7, 8):
         board[i * dr, column + i * dc] = 1
-    state = GAME.setup(board, 9, 1)
+    state = SETUP(board, 9, 1)
     assert not state.terminated
-    assert float(GAME.heuristic(state, 1)) == 4.0
-    after = GAME.step(state, 4 * dr * 9 + column + 4 * dc)
+    assert float(HEURISTIC(state, 1)) == 4.0
+    after = STEP(state, 4 * dr * 9 + column + 4 * dc)
     assert float(after.outcome) == 1.0
-    assert float(GAME.heuristic(after, 1)) == 9.0
+    assert float(HEURISTIC(after, 1)) == 9.0
 
 
 def test_four_and_a_line_around_the_edge_do_not_win():
     board = np.zeros((9, 9), np.int8)
     board[0, 5:9] = 1
     board[1, 0] = 1  # next in memory, not on the board
-    assert not GAME.setup(board, 9, 1).terminated
+    assert not SETUP(board, 9, 1).terminated
 
 
 def test_a_full_board_without_a_line_is_a_tie():

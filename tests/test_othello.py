@@ -18,8 +18,16 @@ from tests.oracles.othello import Othello
 from tests.playing import random_games
 
 PERFT = [4, 12, 56, 244, 1396, 8200, 55092]
-GAME8 = make_game("othello", 8)
-GAME9 = make_game("othello", 9)
+
+
+def jitted(game):
+    return dataclasses.replace(
+        game, init=jax.jit(game.init), setup=jax.jit(game.setup), step=jax.jit(game.step)
+    )
+
+
+GAME8 = jitted(make_game("othello", 8))
+GAME9 = jitted(make_game("othello", 9))
 
 
 def position(game, drawing, to_play=1):
@@ -76,17 +84,12 @@ def test_any_arrangement_of_stones_is_read_as_the_oracle_reads_it(size, seed, to
     board[:size, :size] = rng.choice([0, 1, -1], (size, size), p=rng.dirichlet([1, 1, 1]))
     stones = {(r, c): int(board[r, c]) for r, c in np.argwhere(board).tolist()}
     oracle = Othello(size, stones, to_play)
-    state = jitted(GAME9).setup(board, size, to_play)
+    state = GAME9.setup(board, size, to_play)
     assert_same(GAME9, state, oracle)
     if not oracle.over:
         action = rng.choice(np.flatnonzero(state.legal))
         oracle.play(None if action == 81 else divmod(int(action), 9))
-        assert_same(GAME9, jitted(GAME9).step(state, action), oracle)
-
-
-@functools.cache
-def jitted(game):
-    return dataclasses.replace(game, setup=jax.jit(game.setup), step=jax.jit(game.step))
+        assert_same(GAME9, GAME9.step(state, action), oracle)
 
 
 def assert_same(game, state, oracle):
