@@ -29,6 +29,8 @@ from saz_jax.subgraphs import (
 )
 from saz_jax.types import Array, EvaluateFn, Evaluation, Game, GameState, Model, Network, Variables
 
+SIZE_SETTINGS = "cnn.side (model1, model5) or subgraphs.per_side and subgraphs.shrink (saz, model2, model4)"
+
 
 @functools.cache
 def make_model(config: ModelConfig, game: Game) -> Model:
@@ -43,7 +45,7 @@ def make_model(config: ModelConfig, game: Game) -> Model:
     if smallest > game.max_size:
         raise ValueError(
             f"{model.name} needs a board side of {smallest} or more, but max_size={game.max_size}; "
-            f"raise max_size, or lower cnn.side (model1, model5) or subgraphs.shrink (saz, model2, model4)"
+            f"raise max_size, or change {SIZE_SETTINGS}"
         )
     return dataclasses.replace(model, evaluate=_checked(model, game.max_size))
 
@@ -55,8 +57,8 @@ def check_sizes(model: Model, sizes: Iterable[int]) -> None:
         if size < smallest or (largest is not None and size > largest):
             limits = f"{smallest} or more" if largest is None else f"{smallest} to {largest}"
             raise ValueError(
-                f"{model.name} cannot play on board side {size}; it plays sides {limits}, "
-                f"set by its cnn.side or by subgraphs that must not be empty"
+                f"{model.name} cannot play on board side {size}; it plays sides {limits}: "
+                f"choose among them, or change {SIZE_SETTINGS}"
             )
 
 
@@ -105,7 +107,7 @@ def subgraph_ensemble(network: Network, config: SubgraphConfig, max_size: int) -
 
         def infer(which: Any, passes: Evaluation) -> Evaluation:
             one = network.infer(variables, states, nodes[which])
-            return jax.tree.map(lambda all, new: all.at[which].set(new), passes, one)
+            return jax.tree.map(lambda old, new: old.at[which].set(new), passes, one)
 
         empty = Evaluation(jnp.zeros(nodes.shape), jnp.zeros(nodes.shape[:2]))
         num_passes = 1 + jnp.asarray(counts)[states.size].max()

@@ -50,7 +50,7 @@ def to_live(x, size, max_size):
     return np.append(x[:-1].reshape(max_size, max_size)[:size, :size].reshape(-1), x[-1])
 
 
-def counting_network(passes=None):
+def counting_network(passes: list | None = None):
     """A network without weights whose answer depends on stones, on their place and on how many nodes it sees.
 
     Every pass is appended to the list `passes`.
@@ -64,7 +64,7 @@ def counting_network(passes=None):
         share = nodes.sum(axis=1) / 7.0
         logits = variables * place[None, :] + stones + jnp.sin(place[None, :] * share[:, None])
         if passes is not None:
-            jax.debug.callback(lambda _: passes.append(1), share)
+            jax.debug.callback(passes.append, share)
         value = jnp.tanh(jnp.where(nodes, logits, 0).mean(axis=1) + stones.sum(axis=1))
         return Evaluation(jnp.where(nodes, logits, LOWEST), value)
 
