@@ -28,6 +28,8 @@ class Contestant:
     text: str
     seat: Callable[[Game, int], Player]
     """(game, live side) -> Player; ValueError if it cannot play there."""
+    game: str | None = None
+    """The only game that it plays; None: any."""
     options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     """Options of the game that it was trained with."""
     weights: str | None = None
@@ -45,10 +47,12 @@ def read_contestant(text: str, simulations: int | None = None, kind: str | None 
     return _agent(text, simulations, kind)
 
 
-def agreed_options(asked: Mapping[str, Any], contestants: Iterable[Contestant]) -> dict[str, Any]:
+def agreed_options(game: str, asked: Mapping[str, Any], contestants: Iterable[Contestant]) -> dict[str, Any]:
     """Options of the game: those asked for (not None), else those that the agents were trained with."""
     options = {name: value for name, value in asked.items() if value is not None}
     for contestant in contestants:
+        if contestant.game not in (None, game):
+            raise ValueError(f"{contestant.text} was trained on {contestant.game}; it cannot play {game}")
         for name, value in contestant.options.items():
             if options.setdefault(name, value) != value and asked.get(name) is None:
                 raise ValueError(
@@ -83,7 +87,7 @@ def _agent(text: str, simulations: int | None, kind: str | None) -> Contestant:
         name = cast(ModelName, model) if model else None
         return agent.player(game, simulations=simulations, kind=kind, model=name, raw=raw, sizes=(size,))
 
-    return Contestant(text, seat, agent.game_options, weights_digest(agent))
+    return Contestant(text, seat, agent.game_name, agent.game_options, weights_digest(agent))
 
 
 def weights_digest(agent: Agent) -> str:

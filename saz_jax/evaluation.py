@@ -93,13 +93,10 @@ def prepare(
         raise ValueError(f"games={config.games} cannot be shared between the colours; use an even number")
     if not config.sizes or len(set(config.sizes)) < len(config.sizes):
         raise ValueError(f"sizes {config.sizes} must be one or more different board sides")
-    make_game(
-        config.game, max(config.sizes)
-    )  # an unknown game is a clearer mistake than what follows from it
     player, opponent = (
         read_contestant(text, config.simulations, config.kind) for text in (config.player, config.opponent)
     )
-    options = agreed_options({"k": config.k, "komi": config.komi}, [player, opponent])
+    options = agreed_options(config.game, {"k": config.k, "komi": config.komi}, [player, opponent])
     games = [make_game(config.game, size, **options) for size in config.sizes]
     tables = tuple(
         (size, game, player.seat(game, size), opponent.seat(game, size))

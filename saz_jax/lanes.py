@@ -86,7 +86,7 @@ def play_games(
     `lanes` is W.
     """
     count = len(colours)
-    width = _lanes_for(count) if lanes is None else min(lanes, count)
+    width = default_lanes(count) if lanes is None else min(lanes, count)
     if width < 1:
         raise ValueError(f"lanes={lanes} leaves no board to play on; use 1 or more")
     players = (_as_partial(player), _as_partial(opponent))
@@ -109,7 +109,7 @@ def play_games(
     return Records(outcomes, np.asarray(colours), np.asarray(starts.size), actions, asked)
 
 
-def _lanes_for(games: int) -> int:
+def default_lanes(games: int) -> int:
     """The largest W up to `MAX_LANES` for which games of equal length come in waves of equal size."""
     per_half = -(-games // 2)
     waves = -(-per_half // MAX_LANES)

@@ -72,9 +72,8 @@ def prepare(config: TournamentConfig, path: str | Path | None = None) -> Tournam
     if config.games < 2 or config.games % 2:
         raise ValueError(f"games={config.games} cannot be shared between the colours; use an even number")
     load_choix()
-    make_game(config.game, config.size)  # an unknown game is a clearer mistake than those that follow from it
     contestants = [read_contestant(text, config.simulations, config.kind) for text in config.players]
-    options = agreed_options({"k": config.k, "komi": config.komi}, contestants)
+    options = agreed_options(config.game, {"k": config.k, "komi": config.komi}, contestants)
     game = make_game(config.game, config.size, **options)
     seats = {contestant.text: contestant.seat(game, config.size) for contestant in contestants}
     weights = {contestant.text: contestant.weights for contestant in contestants}

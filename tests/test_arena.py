@@ -112,7 +112,7 @@ def test_stragglers_are_searched_in_ever_fewer_lanes():
 
 @pytest.mark.parametrize(("games", "width"), [(2, 1), (5, 3), (64, 32), (100, 25), (66, 17), (1, 1)])
 def test_games_come_in_waves_of_equal_size(games, width):
-    assert lanes._lanes_for(games) == width
+    assert lanes.default_lanes(games) == width
 
 
 def test_openings_are_random_and_mirrored_for_both_colours():

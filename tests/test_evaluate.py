@@ -1,0 +1,263 @@
+"""Evaluations by library and by script: complete, repeatable, kept, and polite about mistakes."""
+
+import dataclasses
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from experiments import evaluate as script
+from saz_jax import arena, evaluation, make_game
+from saz_jax.config import GINConfig, ModelConfig, SearchConfig
+from saz_jax.contestants import Contestant, agreed_options, read_contestant, weights_digest
+from saz_jax.evaluation import MatchConfig
+from saz_jax.evaluators import make_model
+from saz_jax.game_records import plain_record, write_records
+from saz_jax.rollouts import make_rollout_evaluate, rollout_player
+from saz_jax.sgf import from_sgf
+from saz_jax.text import parse
+
+ROOT = Path(__file__).parent.parent
+TIC_TAC_TOE = MatchConfig(
+    game="gomoku", player="greedy", opponent="random", sizes=(3, 4), k=3, games=4, runs=2, lanes=2
+)
+
+
+@pytest.fixture(scope="module")
+def whole():
+    """An evaluation that nobody interrupted."""
+    return evaluation.evaluate(evaluation.prepare(TIC_TAC_TOE))
+
+
+def without_time(sizes):
+    """The results of all sizes but for the seconds, which differ every time."""
+    return json.loads(json.dumps(sizes), object_hook=lambda x: {k: v for k, v in x.items() if k != "seconds"})
+
+
+def test_results_hold_every_figure_for_every_size(whole):
+    assert set(whole) >= {"config", "seed", "versions", "hardware", "date", "seconds", "sizes"}
+    assert list(whole["sizes"]) == ["3", "4"]
+    for result in whole["sizes"].values():
+        runs = result["runs"]
+        assert [len(run["games"]) for run in runs] == [4, 4]
+        assert result["wins"] + result["ties"] + result["losses"] == 8
+        assert (
+            result["outcome"]
+            == (result["wins"] + result["ties"] / 2) / 8
+            == (np.mean([run["outcome"] for run in runs]))
+        )
+        assert result["standard_error"] == pytest.approx(abs(runs[0]["outcome"] - runs[1]["outcome"]) / 2)
+        low, high = result["wilson"]
+        assert low <= result["outcome"] <= high
+        assert 1 <= result["distinct_games"] <= 8
+    assert whole["sizes"]["4"]["runs"][0]["games"] != whole["sizes"]["4"]["runs"][1]["games"]
+
+
+@pytest.mark.parametrize("stop_after", [1, 2, 3])
+def test_an_interrupted_evaluation_ends_like_one_that_was_not(tmp_path, whole, stop_after):
+    class Impatient(evaluation.Progress):
+        begun = 0
+
+        def begin(self, size, run):
+            self.begun += 1
+
+        def finished(self, games):
+            if self.begun > stop_after:
+                raise KeyboardInterrupt
+
+    path = tmp_path / "out.json"
+    with pytest.raises(KeyboardInterrupt):
+        evaluation.evaluate(evaluation.prepare(TIC_TAC_TOE, path), Impatient())
+    kept = json.loads(path.read_text())["sizes"]
+    assert sum(len(size["runs"]) for size in kept.values()) == stop_after
+    continued = evaluation.evaluate(evaluation.prepare(TIC_TAC_TOE, path))
+    assert without_time(continued["sizes"]) == without_time(whole["sizes"])
+    assert json.loads(path.read_text()) == continued
+
+
+def test_a_finished_evaluation_is_not_played_again(tmp_path):
+    class Forbidden(evaluation.Progress):
+        def begin(self, size, run):
+            raise AssertionError("a game was begun")
+
+    path = tmp_path / "out.json"
+    config = dataclasses.replace(TIC_TAC_TOE, sizes=(3,), runs=1)
+    first = evaluation.evaluate(evaluation.prepare(config, path))
+    assert first["sizes"]["3"]["standard_error"] is None
+    again = evaluation.evaluate(evaluation.prepare(config, path), Forbidden())
+    assert again["sizes"] == first["sizes"]
+
+
+def test_another_seed_is_refused_by_the_same_file_and_plays_other_games(tmp_path, whole):
+    path = tmp_path / "out.json"
+    evaluation.prepare(TIC_TAC_TOE, path)
+    other = dataclasses.replace(TIC_TAC_TOE, seed=1)
+    with pytest.raises(ValueError, match="seed: 0 in the run, 1 asked for"):
+        evaluation.prepare(other, path)
+    played = evaluation.evaluate(evaluation.prepare(other))
+    assert without_time(played["sizes"]) != without_time(whole["sizes"])
+
+
+def test_records_of_all_games_replay_to_the_results(tmp_path):
+    config = dataclasses.replace(TIC_TAC_TOE, sizes=(3,), runs=1, opening_moves=1)
+    result = evaluation.evaluate(evaluation.prepare(config, records=tmp_path / "games"))["sizes"]["3"]
+    files = sorted((tmp_path / "games").iterdir())
+    assert len(files) == 4
+    wins = 0
+    for file in files:
+        text = file.read_text()
+        record = from_sgf(text)
+        state = record.game.init(record.size)
+        for action in record.actions:
+            state = record.game.step(state, action)
+        assert state.terminated
+        wins += state.outcome == (1 if "PB[greedy]" in text else -1)
+    assert wins == result["wins"]
+
+
+def test_boards_too_large_for_sgf_are_recorded_as_plain_text(tmp_path):
+    game = make_game("gomoku", max_size=30)
+    actions = np.full((1, 20), -1)
+    actions[0, :2] = [31, 899]
+    records = arena.Records(np.ones(1), np.array([-1]), np.array([30]), actions, np.zeros(2))
+    (path,) = write_records(tmp_path, "large", game, ("a", "b"), records)
+    assert path.suffix == ".txt"
+    assert path.read_text() == plain_record(game, 30, [31, 899], dark="b", light="a", outcome=1)
+    assert path.read_text().splitlines() == [
+        "gomoku 30x30", "dark: b", "light: a", "result: dark wins", "", "1. B2", "2. AD30",
+    ]  # fmt: skip
+
+
+def test_random_playouts_evaluate_by_the_end_of_the_game_and_prefer_no_move():
+    game = make_game("gomoku", max_size=3, k=3)
+    lost = parse(game, "XX. X.. ...".replace(" ", "\n"), to_play=-1)
+    states = jax.tree.map(lambda x: jnp.repeat(x[None], 64, axis=0), lost)
+    logits, value = make_rollout_evaluate(game)((), jax.random.key(0), states)
+    assert set(np.asarray(value).tolist()) <= {-1.0, 0.0, 1.0}
+    assert np.mean(value) < -0.5, "light to move has two open lines to stop"
+    legal = np.asarray(states.legal)
+    assert len(np.unique(np.asarray(logits)[legal])) == 1
+    assert (np.asarray(logits)[~legal] < -1e30).all()
+
+
+def test_search_with_random_playouts_takes_the_win():
+    game = make_game("gomoku", max_size=3, k=3)
+    state = parse(game, "XX. OO. ...".replace(" ", "\n"))
+    states = jax.tree.map(lambda x: x[None], state)
+    assert rollout_player(game, 64)(jax.random.key(0), states).tolist() == [2]
+
+
+@pytest.fixture(scope="module")
+def agent(tmp_path_factory):
+    """The path of an untrained agent for Gomoku with k = 3."""
+    from saz_jax.agent import Agent
+
+    config = ModelConfig(gin=GINConfig(layers=1, hidden=4, head=4))
+    game = make_game("gomoku", max_size=4, k=3)
+    variables = make_model(config, game).network.init(jax.random.key(0))
+    path = tmp_path_factory.mktemp("agent") / "agent.npz"
+    Agent(variables, "gomoku", {"k": 3}, config, SearchConfig(simulations=2), (3, 4)).export(path)
+    return path
+
+
+def test_an_agent_plays_with_search_as_another_model_or_raw_beyond_its_sizes(agent):
+    game, outcomes = make_game("gomoku", max_size=5, k=3), []
+    for text in (str(agent), f"{agent}@model3", f"raw:{agent}"):
+        contestant = read_contestant(text, simulations=2)
+        assert contestant.options == {"k": 3}
+        player = contestant.seat(game, 5)
+        states = jax.vmap(game.init)(jnp.full(2, 5, jnp.int32))
+        action = jax.jit(player)(jax.random.key(0), states)
+        assert bool(jnp.take_along_axis(states.legal, action[:, None], axis=1).all())
+        outcomes.append(contestant.weights)
+    assert len(set(outcomes)) == 1, "the same weights"
+
+
+def test_the_rules_are_those_that_the_agents_were_trained_with(agent):
+    trained, other = read_contestant(str(agent)), Contestant("other", trained_seat, "gomoku", {"k": 4})
+    assert agreed_options("gomoku", {"k": None}, [trained, read_contestant("greedy")]) == {"k": 3}
+    assert agreed_options("gomoku", {"k": 5}, [trained, other]) == {"k": 5}
+    with pytest.raises(ValueError, match="k=3 and k=4; choose one with --k"):
+        agreed_options("gomoku", {"k": None}, [trained, other])
+    with pytest.raises(ValueError, match="trained on gomoku; it cannot play othello"):
+        agreed_options("othello", {}, [trained])
+
+
+def trained_seat(game, size):
+    raise AssertionError("nobody sits down in this test")
+
+
+def test_other_weights_under_the_same_name_do_not_continue_a_file(agent, tmp_path):
+    from saz_jax.agent import load_agent
+
+    copy, path = tmp_path / "copy.npz", tmp_path / "out.json"
+    copy.write_bytes(agent.read_bytes())
+    config = dataclasses.replace(TIC_TAC_TOE, player=f"raw:{copy}")
+    evaluation.prepare(config, path)
+    changed = dataclasses.replace(
+        load_agent(copy), variables=jax.tree.map(lambda x: x + 1, load_agent(copy).variables)
+    )
+    assert weights_digest(changed) != weights_digest(load_agent(copy))
+    changed.export(copy)
+    with pytest.raises(ValueError, match="weights"):
+        evaluation.prepare(config, path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--game chess --player greedy", "unknown game 'chess'"),
+        ("--game othello --player nobody", "unknown player 'nobody'"),
+        ("--game othello --player mcts:many", "write mcts:100"),
+        ("--game othello --player raw:agent@model9", "unknown model 'model9'"),
+        ("--game othello --player greedy --sizes 1", "too small for othello"),
+        ("--game othello --player greedy --sizes 6 6", "different board sides"),
+        ("--game othello --player greedy --games 3", "games=3"),
+        ("--game othello --player greedy --runs 0", "runs=0"),
+        ("--game othello --player greedy --k 4", "othello has no option 'k'"),
+        ("--game othello --player greedy --json /nowhere/out.json", "cannot write /nowhere/out.json"),
+    ],
+)
+def test_mistakes_end_in_one_sentence_and_exit_code_two(arguments, message, capsys):
+    with pytest.raises(SystemExit) as exit:
+        script.main(arguments.split())
+    assert exit.value.code == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.err.count("\n") == 1
+    assert captured.out == ""
+
+
+def run_script(*arguments):
+    command = [sys.executable, str(ROOT / "experiments" / "evaluate.py"), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment())
+
+
+def environment():
+    import os
+
+    return {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def test_the_script_plays_prints_a_table_and_continues(tmp_path):
+    path = tmp_path / "out.json"
+    arguments = "--game gomoku --player greedy --opponent random --sizes 3 --k 3 --games 4 --runs 2 --lanes 2"
+    first = run_script(*arguments.split(), "--json", path)
+    assert first.returncode == 0, first.stderr
+    assert "greedy against random" in first.stdout
+    assert "3x3" in first.stdout
+    assert "run 2 of 2" in first.stderr
+    stored = json.loads(path.read_text())
+    assert stored["sizes"]["3"]["wins"] >= 0
+    again = run_script(*arguments.split(), "--json", path)
+    assert again.stdout == first.stdout
+    assert "run" not in again.stderr
+    refused = run_script(*arguments.split(), "--seed", 1, "--json", path)
+    assert refused.returncode == 2
+    assert "Traceback" not in refused.stderr
+    assert json.loads(path.read_text())["sizes"] == stored["sizes"]
