@@ -73,7 +73,7 @@ def make(
     memory = max_moves + 1 if superko else 2
 
     def init(size: Array) -> GameState:
-        return setup(jnp.zeros((max_size, max_size), jnp.int8), size, 1)
+        return setup(jnp.zeros((max_size, max_size), jnp.int8), size, jnp.int8(1))
 
     def setup(board: Array, size: Array, to_play: Array) -> GameState:
         size, to_play = jnp.asarray(size, jnp.int32), jnp.asarray(to_play, jnp.int8)

@@ -66,7 +66,9 @@ class GoOracle:
         if point is None:
             self.passes += 1
         else:
-            self.stones = self.after(point)
+            stones = self.after(point)
+            assert stones is not None
+            self.stones = stones
             self.passes = 0
         self.positions.append(frozenset(self.stones.items()))
         self.to_play = -self.to_play
