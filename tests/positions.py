@@ -6,7 +6,7 @@ import numpy as np
 import optax
 
 from saz_jax.graph import live_nodes
-from saz_jax.types import Array, GameState
+from saz_jax.types import Array, GameState, Network
 
 
 def random_positions(seed: int, sizes, max_size: int) -> tuple[GameState, Array]:
@@ -38,12 +38,16 @@ def live_logits(logits, size: int, max_size: int) -> np.ndarray:
     return np.append(points.reshape(-1), np.asarray(logits)[-1])
 
 
-def shuffled(variables, seed: int = 0):
-    """Variables with noise in every leaf, so that no zero or one of the initialisation hides a mistake."""
-    leaves, structure = jax.tree.flatten(variables)
-    keys = jax.random.split(jax.random.key(seed), len(leaves))
-    noisy = [x + 0.2 * jax.random.uniform(k, x.shape) for x, k in zip(leaves, keys, strict=True)]
-    return jax.tree.unflatten(structure, noisy)
+def noisy_variables(network: Network, seed: int = 0):
+    """Fresh variables with noise in every leaf, so that no zero or one of them hides a mistake."""
+
+    def make(key):
+        leaves, structure = jax.tree.flatten(network.init(key))
+        keys = jax.random.split(key, len(leaves))
+        noisy = [x + 0.2 * jax.random.uniform(k, x.shape) for x, k in zip(leaves, keys, strict=True)]
+        return jax.tree.unflatten(structure, noisy)
+
+    return jax.jit(make)(jax.random.key(seed))
 
 
 def learns_by_heart(network, states, nodes, steps: int = 60, rate: float = 3e-3) -> tuple[float, float]:
@@ -65,7 +69,11 @@ def learns_by_heart(network, states, nodes, steps: int = 60, rate: float = 3e-3)
         change, moments = optimizer.update(gradient, moments, params)
         return ({**updated, "params": optax.apply_updates(params, change)}, moments), now
 
-    variables = network.init(jax.random.key(1))
-    carry = variables, optimizer.init(variables["params"])
-    _, losses = jax.jit(lambda c, k: jax.lax.scan(step, c, k))(carry, jax.random.split(key, steps))
+    def run(key):
+        init_key, key = jax.random.split(key)
+        variables = network.init(init_key)
+        carry = variables, optimizer.init(variables["params"])
+        return jax.lax.scan(step, carry, jax.random.split(key, steps))[1]
+
+    losses = jax.jit(run)(key)
     return float(losses[0]), float(losses[-1])

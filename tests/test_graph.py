@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import jraph
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from saz_jax.graph import from_graphs_tuple, live_nodes, to_graphs_tuple, topology
@@ -26,6 +26,7 @@ def test_live_nodes_are_the_corner_and_the_dummy_node():
     np.testing.assert_array_equal(nodes, [True, True, False, True, True, False, False, False, False, True])
 
 
+@settings(max_examples=10)
 @given(st.integers(0, 2**32 - 1))
 def test_a_subgraph_becomes_a_graphs_tuple_and_comes_back(seed):
     rng = np.random.default_rng(seed)

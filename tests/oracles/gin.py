@@ -61,7 +61,9 @@ def _layer_norm(params, x):
 
 
 def _as_numpy(tree):
-    return {k: _as_numpy(v) for k, v in tree.items()} if isinstance(tree, dict) else np.asarray(tree, np.float64)
+    return (
+        {k: _as_numpy(v) for k, v in tree.items()} if isinstance(tree, dict) else np.asarray(tree, np.float64)
+    )
 
 
 def board_edges(present, side, diagonal):
