@@ -67,8 +67,10 @@ def match(
     """
     if games < 2 or games % 2:
         raise ValueError(f"{games} games cannot be shared between the colours; use an even number")
-    if opening_moves < 0:
-        raise ValueError(f"opening_moves={opening_moves} is negative; use 0 for no random opening")
+    if not 0 <= opening_moves <= game.max_moves:
+        raise ValueError(
+            f"opening_moves={opening_moves} is outside 0 (none) to {game.max_moves} (whole games)"
+        )
     sizes = _checked_sizes(game, [size] * (games // 2))
     opening_key, play_key = jax.random.split(key)
     starts, opening = random_openings(game, opening_key, sizes, opening_moves, copies=2)

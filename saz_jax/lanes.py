@@ -230,7 +230,8 @@ def _step(game: Game, sides: Array, lanes: Lanes, ledger: Ledger, action: Array)
     mover = jnp.repeat(jnp.arange(2), width)
     # Where the side to move did not alternate, the lane waits for a ply, until the right half comes by.
     moving = busy & ~before.terminated & (before.to_play == sides[mover, jnp.minimum(lanes.game, count - 1)])
-    illegal = moving & ~jnp.take_along_axis(before.legal, action[:, None], axis=1)[:, 0]
+    chosen = jax.nn.one_hot(action, game.num_actions, dtype=bool)  # nothing, if the action is out of range
+    illegal = moving & ~(chosen & before.legal).any(axis=1)
     states = _where(moving, jax.vmap(game.step)(before, action), before)
     over = busy & states.terminated
 

@@ -33,7 +33,7 @@ class Rating(NamedTuple):
 
 
 def rate(players: int, results: Sequence[PairResult], seed: int = 0, samples: int = 200) -> list[Rating]:
-    """A rating for each player; intervals (95%) by drawing the games of every pair again `samples` times."""
+    """A rating for each player; intervals (95%) from `samples` draws of every pair's result."""
     counts = np.array([result[2:] for result in results], np.int64).reshape(-1, 3)
     if not counts.sum():
         raise ValueError("no games were played, so nobody can be rated; play at least one for each player")
@@ -45,7 +45,7 @@ def rate(players: int, results: Sequence[PairResult], seed: int = 0, samples: in
     again = [_bradley_terry(players, results, _resample(rng, counts)) for _ in range(samples)]
     tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(again, [tail, 1 - tail], axis=0)
-    # The estimate itself is one of the plausible values, also where all draws agree on a slightly other one.
+    # Where a player won everything, the estimate lies at the edge of what is plausible: keep it inside.
     low, high = np.minimum(low, points), np.maximum(high, points)
     return [Rating(*map(float, row)) for row in zip(points, low, high, strict=True)]
 
@@ -56,9 +56,13 @@ def expected_outcome(difference: float) -> float:
 
 
 def _resample(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
-    """As many games for each pair, drawn from those that were played."""
-    games = counts.sum(axis=1)
-    return rng.multinomial(games, counts / np.maximum(games, 1)[:, None])
+    """float64[pairs, 3]: as many games for each pair, shared out as they might also have been.
+
+    A Bayesian bootstrap with Jeffreys' half a game for each result: drawing from the games that were
+    played would be certain about a player that lost them all.
+    """
+    shares = np.array([rng.dirichlet(row + 0.5) for row in counts])
+    return counts.sum(axis=1, keepdims=True) * shares
 
 
 def _bradley_terry(players: int, results: Sequence[PairResult], counts: np.ndarray) -> np.ndarray:

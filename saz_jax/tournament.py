@@ -137,6 +137,7 @@ def plot(data: Mapping[str, Any], path: Path) -> Path:
     ends = [[row["points"] - row["low"] for row in rows], [row["high"] - row["points"] for row in rows]]
     axis.errorbar(points, range(len(rows)), xerr=ends, fmt="o", capsize=3)
     axis.set_yticks(range(len(rows)), [row["player"] for row in rows])
+    axis.margins(y=0.2)
     side = config["size"]
     axis.set(
         title=f"{config['game']} {side}x{side}, {config['games']} games a pair", xlabel="rating (Elo points)"

@@ -182,9 +182,12 @@ def test_progress_counts_finished_games_up_to_all_of_them():
     assert seen[-1] == 25
 
 
-def test_a_player_that_breaks_the_rules_is_named():
+@pytest.mark.parametrize("action", [36, 37, -1])
+def test_a_player_that_breaks_the_rules_is_named(action):
+    """36 is a pass, which the race does not allow before its end; the others do not exist."""
+
     def outlaw(key, states):
-        return jnp.full(len(states.size), states.legal.shape[1] - 1, jnp.int32)
+        return jnp.full(len(states.size), action, jnp.int32)
 
     with pytest.raises(ValueError, match="the opponent chose an illegal action"):
         arena.match(make_race(), strong, outlaw, jax.random.key(0), size=4, games=2)
@@ -198,6 +201,7 @@ def test_a_player_that_breaks_the_rules_is_named():
         ({"size": 7}, "board side 7 is outside 1 to 6"),
         ({"lanes": 0}, "lanes=0"),
         ({"opening_moves": -1}, "opening_moves=-1"),
+        ({"opening_moves": 7}, "opening_moves=7"),
     ],
 )
 def test_mistakes_are_named_before_anything_is_played(options, message):

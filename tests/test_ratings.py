@@ -43,6 +43,12 @@ def test_intervals_hold_the_rating_and_shrink_with_more_games():
     assert many.high - many.low < 0.5 * (few.high - few.low)
 
 
+def test_a_player_that_lost_its_few_games_is_not_rated_with_certainty():
+    _, loser = rate(2, [PairResult(0, 1, 4, 0, 0)])
+    assert loser.high - loser.low > 200
+    assert loser.low <= loser.points <= loser.high
+
+
 def test_the_same_seed_gives_the_same_intervals():
     results = [PairResult(0, 1, 6, 1, 3)]
     assert rate(2, results, seed=1) == rate(2, results, seed=1) != rate(2, results, seed=2)
