@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from saz_jax.games import make_game
+from saz_jax.games import go, make_game
 from saz_jax.text import live_board, move_name
 from saz_jax.types import Game, GameState
 
@@ -43,7 +43,7 @@ def to_sgf(game: Game, size: int, actions: Iterable[int], dark: str = "", light:
     tree = _sgfmill().Sgf_game(size)
     root = tree.get_root()
     root.set("GM", GAME_TYPES[game.name])
-    for identifier, value in (("PB", dark), ("PW", light), *_rules(game)):
+    for identifier, value in (("PB", dark), ("PW", light), *_rules(game, size)):
         if value != "":
             root.set(identifier, value)
     if game.name == "othello":
@@ -130,12 +130,15 @@ def _sgfmill() -> Any:
     return sgf
 
 
-def _rules(game: Game) -> list[tuple[str, Any]]:
+def _rules(game: Game, size: int) -> list[tuple[str, Any]]:
     """What the file must say for the game to be replayed alike."""
     options = dict(game.options)
     if game.name == "gomoku":
         return [("RU", f"k={options['k']}")]
-    return [("KM", options["komi"])] if options.get("komi") is not None else []
+    if game.name == "go":
+        fair = go.FAIR_KOMI[min(size, len(go.FAIR_KOMI) - 1)]
+        return [("KM", fair if options["komi"] is None else options["komi"])]
+    return []
 
 
 def _check(game: Game, state: GameState, action: int, number: int) -> None:

@@ -70,6 +70,10 @@ def test_komi_and_k_come_back_from_the_file_unless_told_otherwise():
     assert sgf.from_sgf(sgf.to_sgf(tictactoe, 3, [4])).game is tictactoe
 
 
+def test_the_komi_of_the_board_side_is_written_where_none_was_chosen():
+    assert float(sgf.to_sgf(GAMES["go"], 7, []).split("KM[")[1].split("]")[0]) == 9.0
+
+
 def test_passes_are_understood_in_both_spellings():
     assert sgf.from_sgf("(;GM[1]SZ[5];B[tt];W[])").actions == (25, 25)
 
