@@ -11,6 +11,7 @@ import time
 import jax
 import jax.numpy as jnp
 import numpy as np
+from search import evaluations
 from timing import parser, report, take_turns
 
 from saz_jax import arena, compilation_cache, lanes, make_game
@@ -43,15 +44,15 @@ def measure(side: int, games: int, simulations: int, rounds: int) -> dict[str, f
 
     width = lanes.default_lanes(games)
     states, _ = arena.random_openings(game, jax.random.key(1), jnp.full(width, side), 20)
-    evaluate = jax.jit(model.evaluate)
-    alone = take_turns({"evaluate": lambda: evaluate(variables, jax.random.key(3), states)}, 10 * rounds)
-    evaluations = int(records.asked[0]) * (simulations + 1)
+    evaluate = jax.jit(evaluations(model.evaluate, simulations + 1))
+    alone = take_turns({"search": lambda: evaluate(variables, jax.random.key(3), states)}, rounds)["search"]
+    searches = int(records.asked[0]) / width
     return {
         "games": games,
         "seconds": seconds,
         "games_per_second": games / seconds,
-        "evaluations_per_second": evaluations / seconds,
-        "network_share": evaluations * alone["evaluate"] / width / seconds,
+        "evaluations_per_second": int(records.asked[0]) * (simulations + 1) / seconds,
+        "network_share": searches * alone / seconds,
         "useful_share": float((records.actions >= 0).sum() / records.asked.sum()),
     }
 
