@@ -136,6 +136,8 @@ class SelfPlayConfig:
     favour: Literal["small", "large", "none"] = "small"
     """How a new game draws its board side: weights fall (App.: 0.4 0.3 0.2 0.1 for 6 7 8 9), rise
     (Alg. 3: 0.4 for the largest) or are equal."""
+    subgraphs: bool = True
+    """Whether models with subgraphs use them in self-play too (the paper), or only when they play."""
     temperature_moves: int = 25
     """Moves are drawn with tau = 1 before this move of a game, with tau = 0 after it."""
     full_share: float = 1.0

@@ -4,6 +4,7 @@ Nothing here touches a disk.  `iterate` leaves the state that it is given untouc
 the middle of an iteration loses that iteration and nothing else.
 """
 
+import dataclasses
 import functools
 import time
 from collections.abc import Callable
@@ -24,6 +25,7 @@ from saz_jax.replay import Positions, Replay, release
 from saz_jax.selfplay import Moves, PlayFn, make_new_games, make_play
 from saz_jax.types import Game, GameState, Model, Variables
 
+SUBGRAPH_MODELS = ("saz", "model2", "model4")
 CHUNK = 8
 """Moves per call of the compiled self-play: short enough to show progress and to stop soon."""
 
@@ -78,6 +80,9 @@ def make_program(config: TrainConfig, make: GameMaker | None = None) -> Program:
         game.init(size)
     model = evaluators.make_model(config.model_config, game)
     evaluators.check_sizes(model, config.sizes)
+    playing = model
+    if config.model in SUBGRAPH_MODELS and not config.selfplay.subgraphs:
+        playing = evaluators.make_model(dataclasses.replace(config.model_config, name="model3"), game)
     init_learner, learn = make_learner(model.network, config.learner)
     everywhere = NamedSharding(mesh, PartitionSpec())
     return Program(
@@ -87,7 +92,7 @@ def make_program(config: TrainConfig, make: GameMaker | None = None) -> Program:
         game=game,
         model=model,
         new_games=make_new_games(game, config.sizes, config.selfplay.favour),
-        play=make_play(game, model.evaluate, config.search, config.selfplay, config.sizes, CHUNK, mesh),
+        play=make_play(game, playing.evaluate, config.search, config.selfplay, config.sizes, CHUNK, mesh),
         init_learner=init_learner,
         learn=jax.jit(learn, donate_argnums=0, out_shardings=everywhere),
     )

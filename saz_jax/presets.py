@@ -68,7 +68,7 @@ def preset(name: PresetName, game: GameName, model: ModelName) -> TrainConfig:
         cnn=CNNConfig(channels=48, dense=(128, 64), features="stones_legal"),
         fcn=FCNConfig(blocks=3, channels=48),
         search=SearchConfig(kind="gumbel", simulations=24),
-        selfplay=SelfPlayConfig(games=128, moves=32, favour="none"),
+        selfplay=SelfPlayConfig(games=128, moves=32, favour="none", subgraphs=False),
         learner=LearnerConfig(
             passes=0.25,
             batch_size=256,
