@@ -44,7 +44,7 @@ def noisy_variables(network: Network, seed: int = 0):
     def make(key):
         leaves, structure = jax.tree.flatten(network.init(key))
         keys = jax.random.split(key, len(leaves))
-        noisy = [x + 0.2 * jax.random.uniform(k, x.shape) for x, k in zip(leaves, keys, strict=True)]
+        noisy = [x + 0.1 * jax.random.normal(k, x.shape) for x, k in zip(leaves, keys, strict=True)]
         return jax.tree.unflatten(structure, noisy)
 
     return jax.jit(make)(jax.random.key(seed))

@@ -1,6 +1,7 @@
 """The paper's GIN and its options, on boards and on general graphs."""
 
 import dataclasses
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -24,7 +25,7 @@ KINDS = [
     dataclasses.replace(SMALL, edges="compass8", dummy="mean", epsilon="fixed", norm="layer", layers=2),
 ]
 each_kind = pytest.mark.parametrize("config", KINDS, ids=lambda c: f"{c.edges}-{c.dummy}")
-MIN = np.finfo(np.float32).min
+MIN = float(np.finfo(np.float32).min)
 
 
 def with_holes(nodes, seed=0):
@@ -57,7 +58,7 @@ def test_the_grid_path_equals_message_passing_on_a_graphs_tuple(config):
     variables = noisy_variables(network)
     states, nodes = random_positions(2, [4, 6, 5], 6)
     nodes = with_holes(nodes)
-    graphs = to_graphs_tuple(node_features(states, config.features), nodes, config.edges)
+    graphs: Any = to_graphs_tuple(node_features(states, config.features), nodes, config.edges)
     logits, value = jax.jit(network.infer)(variables, states, nodes)
     graph_logits, graph_value = jax.jit(on_graphs.infer)(variables, graphs)
     np.testing.assert_allclose(from_graphs_tuple(graph_logits, nodes, MIN), logits, atol=1e-5)
@@ -72,7 +73,7 @@ def test_the_two_paths_agree_while_training():
     network, on_graphs = make_gin(config, 6), make_graph_gin(config)
     variables = noisy_variables(network)
     states, nodes = random_positions(2, [4, 6, 5], 6)
-    graphs = to_graphs_tuple(node_features(states, config.features), nodes, config.edges)
+    graphs: Any = to_graphs_tuple(node_features(states, config.features), nodes, config.edges)
     key = jax.random.key(0)
     (_, value), updated = jax.jit(network.fit)(variables, key, states, nodes)
     present = jraph.get_node_padding_mask(graphs)
@@ -111,7 +112,7 @@ def test_batch_norm_moves_a_tenth_towards_the_batch_when_fitting_and_is_frozen_w
     variables = jax.jit(network.init)(jax.random.key(0))
     states, nodes = random_positions(5, [5] * 8, 5)
     _, after = jax.jit(network.fit)(variables, jax.random.key(0), states, nodes)
-    graphs = to_graphs_tuple(node_features(states, config.features), nodes)
+    graphs: Any = to_graphs_tuple(node_features(states, config.features), nodes)
     layer = variables["params"]
     x = np.asarray(graphs.nodes)[: 8 * 26]
     expected = x + jraph.segment_sum(graphs.nodes[graphs.senders], graphs.receivers, len(x))
@@ -181,7 +182,8 @@ def test_the_numbering_of_nodes_in_random_graphs_does_not_matter(config, seed):
     senders = np.concatenate([rng.integers(0, 7, 20), rng.integers(7, 11, 9)])
     receivers = np.concatenate([rng.integers(0, 7, 20), rng.integers(7, 11, 9)])
     types = rng.integers(0, 10, 29)
-    graphs = jraph.GraphsTuple(features, types, receivers, senders, None, n_node, n_edge)
+    arrays: Any = (features, types, receivers, senders, None, n_node, n_edge)
+    graphs: Any = jraph.GraphsTuple(*arrays)
     order = np.concatenate([rng.permutation(7), 7 + rng.permutation(4)])
     place = np.argsort(order)
     renumbered = graphs._replace(nodes=features[order], senders=place[senders], receivers=place[receivers])
@@ -197,7 +199,7 @@ def test_the_numbering_of_nodes_in_random_graphs_does_not_matter(config, seed):
     np.testing.assert_allclose(logits[:7], expected, atol=1e-5)
     np.testing.assert_allclose(value[0], expected_value, atol=1e-5)
 
-    padded = jraph.pad_with_graphs(graphs, n_node=16, n_edge=40, n_graph=4)
+    padded: Any = jraph.pad_with_graphs(graphs, n_node=16, n_edge=40, n_graph=4)
     padded_logits, padded_value = infer(variables, padded, jraph.get_node_padding_mask(padded))
     np.testing.assert_allclose(padded_logits[:11], logits, atol=1e-5)
     np.testing.assert_allclose(padded_value[:2], value, atol=1e-5)
@@ -308,9 +310,9 @@ def test_boards_and_graphs_of_the_wrong_shape_are_refused():
     states, nodes = random_positions(0, [5], 5)
     with pytest.raises(ValueError, match=r"use bool\[1, 26\]"):
         network.infer(variables, states, nodes[:, :-1])
-    graphs = to_graphs_tuple(node_features(states, "stones"), nodes)
+    graphs: Any = to_graphs_tuple(node_features(states, "stones"), nodes)
     with pytest.raises(ValueError, match=r"'stones_legal' takes \[nodes, 2\]"):
         on_graphs.infer(variables, graphs)
-    graphs = to_graphs_tuple(node_features(states, "stones_legal"), nodes)._replace(edges=None)
+    graphs: Any = to_graphs_tuple(node_features(states, "stones_legal"), nodes)._replace(edges=None)
     with pytest.raises(ValueError, match="edges is None"):
         on_graphs.infer(variables, graphs)

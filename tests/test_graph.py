@@ -1,5 +1,7 @@
 """The padded board as a graph."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import jraph
@@ -33,8 +35,8 @@ def test_a_subgraph_becomes_a_graphs_tuple_and_comes_back(seed):
     nodes = rng.random((2, 10)) < rng.random()
     nodes[:, -1] = True
     features = rng.normal(size=(2, 10, 3)).astype(np.float32)
-    graphs = to_graphs_tuple(jnp.asarray(features), jnp.asarray(nodes), "compass8")
-    unpadded = jraph.unpad_with_graphs(graphs)
+    graphs: Any = to_graphs_tuple(jnp.asarray(features), jnp.asarray(nodes), "compass8")
+    unpadded: Any = jraph.unpad_with_graphs(graphs)
     assert jraph.get_number_of_padding_with_graphs_graphs(graphs) == 1
 
     np.testing.assert_array_equal(unpadded.n_node, nodes.sum(1))
@@ -51,7 +53,7 @@ def test_a_subgraph_becomes_a_graphs_tuple_and_comes_back(seed):
 
 
 def test_one_compilation_makes_graphs_of_every_size():
-    convert = jax.jit(to_graphs_tuple, static_argnames="edges")
+    convert: Any = jax.jit(to_graphs_tuple, static_argnames="edges")
     for sizes in ([3, 5], [4, 4]):
         _, nodes = random_positions(0, sizes, 5)
         graphs = convert(jnp.zeros((*nodes.shape, 1)), nodes, edges="grid4")

@@ -1,5 +1,7 @@
 """The GIN in plain numpy and float64, one graph at a time, written from the formulas."""
 
+from typing import Any
+
 import numpy as np
 
 
@@ -60,7 +62,7 @@ def _layer_norm(params, x):
     return params["scale"] * (x - mean) / np.sqrt(var + 1e-5) + params["bias"]
 
 
-def _as_numpy(tree):
+def _as_numpy(tree) -> Any:
     return (
         {k: _as_numpy(v) for k, v in tree.items()} if isinstance(tree, dict) else np.asarray(tree, np.float64)
     )
