@@ -246,7 +246,7 @@ def test_the_papers_network_has_the_papers_size_at_every_board_side():
     dense = sum(f * width + width + 2 * width for f in (layers * width, width))
     heads = 2 * (width + 1)
     count = sum(x.size for x in jax.tree.leaves(variables["params"]))
-    assert count == sum(per_layer) + dense + heads == 2_372_613
+    assert count == sum(per_layer) + dense + heads == 2_370_053
     for max_size in (9, 20):
         states, nodes = random_positions(0, [9], max_size)
         network = make_gin(GINConfig(), max_size)
