@@ -25,7 +25,7 @@ from saz_jax.games import make_game
 from saz_jax.selfplay import make_new_games, make_play
 from saz_jax.types import Model
 
-OLD = {
+OLD: dict[tuple[str, int, ModelName], float] = {
     ("othello", 64, "model3"): 4.7,
     ("gomoku", 64, "model3"): 5.8,
     ("gomoku", 64, "saz"): 2.8,
@@ -90,10 +90,7 @@ def main_figures(rounds: int) -> dict[str, float]:
 
 def settings_figures(rounds: int) -> dict[str, float]:
     """The settings of the paper's framework: 100 PUCT simulations, per core."""
-    figures, cores = (
-        {},
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
-    )
+    figures, cores = {}, os.cpu_count() or 1
     for (game, hidden, model), old in OLD.items():
         games = 64 if hidden == 64 else 8
         play, evaluations, _ = setting(game, hidden, model, SearchConfig("puct", 100), games, 1)
@@ -126,7 +123,7 @@ def padding_figures(rounds: int) -> dict[str, float]:
     times = take_turns({"mixed": playing(sizes, games), **each}, rounds)
     apart = sum(times[str(size)] for size in sizes)
     print(
-        f"sides 5 to 9 mixed in one program: {times['mixed'] / apart:.2f}x the time of five programs, one each "
+        f"sides 5 to 9 mixed in one program: {times['mixed'] / apart:.2f}x the time of a program for each "
         f"(whose compilation and first calls took {time.perf_counter() - began:.0f} s here)"
     )
     return {"mixed_vs_per_size": times["mixed"] / apart}

@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import numpy as np
 from jax.experimental import multihost_utils
-from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
+from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding, PartitionSpec
 
 AXIS = "devices"
 
@@ -20,7 +20,7 @@ def make_mesh() -> Mesh:
     return jax.make_mesh((jax.device_count(),), (AXIS,), axis_types=(AxisType.Auto,))
 
 
-def check_divides(mesh: Mesh, name: str, count: int) -> None:
+def check_divides(mesh: Mesh | AbstractMesh, name: str, count: int) -> None:
     """Raise `ValueError` if `count` things cannot be split evenly over the devices."""
     if count < 1 or count % mesh.size:
         nearest = max(mesh.size, round(count / mesh.size) * mesh.size)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any, cast
 
 import jax
 import pytest
@@ -155,10 +156,10 @@ def test_self_play_and_learning_lower_for_accelerators(platform):
         lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), (state.learner.average, state.games)
     )
     key = jax.eval_shape(lambda: jax.random.key(0))
-    played = export.export(program.play, platforms=[platform])(states[0], key, states[1])
+    played = export.export(cast(Any, program.play), platforms=[platform])(states[0], key, states[1])
     assert played.platforms == (platform,)
     batch = as_batch(Positions.blank(6, 8))
     batch = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), batch)
     learner = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), state.learner)
-    learned = export.export(program.learn, platforms=[platform])(learner, key, batch)
+    learned = export.export(cast(Any, program.learn), platforms=[platform])(learner, key, batch)
     assert learned.platforms == (platform,)

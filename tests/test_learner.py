@@ -135,7 +135,7 @@ def test_the_schedule_warms_up_and_decays():
     state, sizes = optimiser.init(params), []
     for _ in range(25):
         change, state = optimiser.update(jnp.ones(()), state, params)
-        sizes.append(float(-change))
+        sizes.append(-np.asarray(change).item())
     np.testing.assert_allclose(sizes[0], 0.0, atol=1e-6)
     np.testing.assert_allclose(sizes[5], 0.5, rtol=1e-3)
     np.testing.assert_allclose(sizes[10], 1.0, rtol=1e-3)

@@ -47,7 +47,8 @@ def test_every_move_of_random_games_agrees_with_pgx():
         def move(state, action):
             state = jax.vmap(env.step)(state, action)
             # pgx keeps the board as the player to move sees it.
-            board = jnp.where(state._x.turn == 0, 1, -1)[:, None] * state._x.board
+            inside = state._x  # pyright: ignore[reportAttributeAccessIssue]
+            board = jnp.where(inside.turn == 0, 1, -1)[:, None] * inside.board
             return state, (board, state.legal_action_mask, state.terminated)
 
         return jax.lax.scan(move, start, actions)[1]
@@ -209,7 +210,7 @@ def test_who_cannot_place_must_pass_and_the_other_side_goes_on():
     assert not state.terminated
     passed = GAME8.step(state, 64)
     assert int(passed.to_play) == 1
-    assert [text.move_name(a, 8) for a in np.flatnonzero(passed.legal)] == ["C1"]
+    assert [text.move_name(int(a), 8) for a in np.flatnonzero(passed.legal)] == ["C1"]
     over = place(GAME8, passed, "C1")
     assert bool(over.terminated)
     assert float(over.outcome) == 1.0

@@ -21,7 +21,7 @@ def numbered(count: int, first: int = 0, lane: np.ndarray | None = None) -> Posi
 def test_an_ended_game_releases_all_its_positions_with_the_outcome_seen_by_the_player_to_move():
     played = numbered(3)
     ended, pending = release(
-        Positions.blank(N), played, np.array([[0], [0], [1]], bool), np.float32([[0], [0], [-1]])
+        Positions.blank(N), played, np.array([[0], [0], [1]], bool), np.array([[0], [0], [-1]])
     )
     assert ended.size.tolist() == [0, 1, 2]
     assert ended.outcome.tolist() == [-1, 1, -1]
@@ -35,7 +35,7 @@ def test_an_open_game_waits_and_is_released_later_with_nothing_invented_before()
     assert len(ended.size) == 0
     assert pending.size.tolist() == [0, 1]
     last = np.array([[False], [True], [False]])
-    ended, pending = release(pending, numbered(3, first=2), last, np.float32([[0], [1], [0]]))
+    ended, pending = release(pending, numbered(3, first=2), last, np.array([[0], [1], [0]]))
     assert ended.size.tolist() == [0, 1, 2, 3]
     assert ended.outcome.tolist() == [1, -1, 1, -1]
     assert pending.size.tolist() == [4]
