@@ -185,6 +185,9 @@ def conclude(console: Console, config: TrainConfig, workdir: Path) -> None:
     """The summary table, the curve, and the commands to go on with."""
     rows = read_metrics(workdir)
     evaluated = [row for row in rows if report.outcome_names(row)]
+    if not evaluated:  # --evaluation.games 0
+        console.print(f"agent:     {workdir}", soft_wrap=True)
+        return
     names = report.outcome_names(evaluated[-1])
     table = Table(title=f"{config.model} on {config.game}: average outcome (1 win, 0.5 tie, 0 loss)")
     for column in ("iteration", "minutes", "positions", *names):

@@ -183,9 +183,9 @@ class EvaluationConfig:
     """Matches against random and greedy during training."""
 
     every: int = 10
-    """Iterations between evaluations; 0 evaluates at the end only."""
+    """Iterations between evaluations, each of which keeps a stage of the agent; 0: at the end only."""
     games: int = 32
-    """Games per opponent and size, half with each colour."""
+    """Games per opponent and size, half with each colour; 0 plays none and only keeps the stages."""
     simulations: int = 32
     """Simulations per move."""
     sizes: tuple[int, ...] = ()

@@ -41,6 +41,8 @@ class MatchConfig:
     """Independent runs per size, for the standard error."""
     simulations: int = 100
     """Simulations per move of agents that search."""
+    opponent_simulations: int | None = None
+    """Those of the opponent, if it is to have more or fewer than the player."""
     kind: Literal["puct", "gumbel"] | None = None
     """Search of the agents; default: the one they were trained with."""
     opening_moves: int = 0
@@ -86,15 +88,16 @@ def prepare(
 
     `records` is a folder that gets the record of every game.
     """
-    for name in ("games", "runs", "simulations"):
-        if getattr(config, name) < 1:
-            raise ValueError(f"{name}={getattr(config, name)} is too few; use 1 or more")
+    for name in ("games", "runs", "simulations", "opponent_simulations"):
+        if (number := getattr(config, name)) is not None and number < 1:
+            raise ValueError(f"{name}={number} is too few; use 1 or more")
     if config.games % 2:
         raise ValueError(f"games={config.games} cannot be shared between the colours; use an even number")
     if not config.sizes or len(set(config.sizes)) < len(config.sizes):
         raise ValueError(f"sizes {config.sizes} must be one or more different board sides")
-    player, opponent = (
-        read_contestant(text, config.simulations, config.kind) for text in (config.player, config.opponent)
+    player = read_contestant(config.player, config.simulations, config.kind)
+    opponent = read_contestant(
+        config.opponent, config.opponent_simulations or config.simulations, config.kind
     )
     options = agreed_options(config.game, {"k": config.k, "komi": config.komi}, [player, opponent])
     games = [make_game(config.game, size, **options) for size in config.sizes]

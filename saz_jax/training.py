@@ -165,6 +165,8 @@ def evaluate(program: Program, state: RunState, progress: Progress) -> Row:
     """Average outcomes against random and greedy, named `random_8`, `greedy_16` and so on."""
     config, agent = program.config, make_agent(program, state)
     sizes, figures = evaluation_sizes(config, program.model), Row()
+    if not config.evaluation.games:
+        return figures
     for size in sizes:
         game = program.game if size <= program.game.max_size else program.make(size)
         player = agent.player(game, simulations=config.evaluation.simulations, sizes=(size,))

@@ -1,0 +1,15 @@
+"""Table 2: SAZ and models 1 to 4, one component left out at a time, against greedy on a large board.
+
+    python experiments/ablation.py --budget smoke
+    python experiments/ablation.py --game othello
+
+Takes agents that are given or shipped and trains the others under the budget; the same command continues
+where it stopped.  Writes ablation.json, and of that ablation.md and ablation.png.
+"""
+
+import sys
+
+from saz_jax.study_cli import study_main
+
+if __name__ == "__main__":
+    study_main("ablation", sys.argv[1:], __doc__)

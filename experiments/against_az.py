@@ -1,0 +1,15 @@
+"""Table 3: players trained on small boards against AZ trained on the large board of the test.
+
+    python experiments/against_az.py --budget smoke
+    python experiments/against_az.py --az-minutes 120
+
+Takes agents that are given or shipped and trains the others under the budget; the same command continues
+where it stopped.  Writes against_az.json, and of that against_az.md and against_az.png.
+"""
+
+import sys
+
+from saz_jax.study_cli import study_main
+
+if __name__ == "__main__":
+    study_main("against_az", sys.argv[1:], __doc__)

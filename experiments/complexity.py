@@ -1,0 +1,15 @@
+"""Table 1: how many states and actions the boards have.
+
+    python experiments/complexity.py --budget smoke
+    python experiments/complexity.py --budget small
+
+Takes agents that are given or shipped and trains the others under the budget; the same command continues
+where it stopped.  Writes complexity.json, and of that complexity.md and complexity.png.
+"""
+
+import sys
+
+from saz_jax.study_cli import study_main
+
+if __name__ == "__main__":
+    study_main("complexity", sys.argv[1:], __doc__)

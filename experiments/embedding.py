@@ -1,0 +1,15 @@
+"""The embedding figure: a good and a bad action on synthetic Othello boards of 6x6 to 350x350.
+
+    python experiments/embedding.py --budget smoke
+    python experiments/embedding.py --agent othello
+
+Takes agents that are given or shipped and trains the others under the budget; the same command continues
+where it stopped.  Writes embedding.json, and of that embedding.md and embedding.png.
+"""
+
+import sys
+
+from saz_jax.study_cli import study_main
+
+if __name__ == "__main__":
+    study_main("embedding", sys.argv[1:], __doc__)

@@ -1,0 +1,15 @@
+"""The generalisation figure: scalable players against random and greedy on boards of all sizes.
+
+    python experiments/generalisation.py --budget smoke
+    python experiments/generalisation.py --game gomoku --boards.curve 8 12 16
+
+Takes agents that are given or shipped and trains the others under the budget; the same command continues
+where it stopped.  Writes generalisation.json, and of that generalisation.md and generalisation.png.
+"""
+
+import sys
+
+from saz_jax.study_cli import study_main
+
+if __name__ == "__main__":
+    study_main("generalisation", sys.argv[1:], __doc__)

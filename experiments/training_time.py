@@ -1,0 +1,15 @@
+"""The training-time figure: model3 at each stage of its training, and AZ, against greedy on a large board.
+
+    python experiments/training_time.py --budget smoke
+    python experiments/training_time.py --game othello --stages 5
+
+Takes agents that are given or shipped and trains the others under the budget; the same command continues
+where it stopped.  Writes training_time.json, and of that training_time.md and training_time.png.
+"""
+
+import sys
+
+from saz_jax.study_cli import study_main
+
+if __name__ == "__main__":
+    study_main("training_time", sys.argv[1:], __doc__)

@@ -1,0 +1,130 @@
+"""Who plays in a study: agents that are given, shipped or, where there is none, trained under the budget."""
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+
+from saz_jax import evaluators
+from saz_jax.agent import EXPORT, SHIPPED, Agent, load_agent
+from saz_jax.budgets import trained_as, training_config
+from saz_jax.config import GameName, ModelName
+from saz_jax.laboratory import Entrant, Lab, train
+from saz_jax.metrics import read_metrics
+
+GREEDY, RANDOM = Entrant("greedy", "greedy"), Entrant("random", "random")
+SUBGRAPH_FAMILY: tuple[ModelName, ...] = ("saz", "model3", "model4")
+"""Models of one network: any of them plays with the weights of another."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Stage:
+    """A training run at one moment."""
+
+    entrant: Entrant
+    minutes: float
+    positions: int
+
+
+def scalable(lab: Lab, game: GameName, model: ModelName) -> Entrant:
+    """A player trained on small boards."""
+    if found := _fitting(lab, game, model):
+        return _entrant(model, found, model)
+    return _entrant(model, str(_small_run(lab, game, model)), model)
+
+
+def tested(lab: Lab, game: GameName, model: ModelName, size: int) -> Entrant:
+    """Model 1 or 2, trained on the board of the test for as long as the scalable players."""
+    return _on_tested(lab, game, model, size, model, lab.budget.minutes)
+
+
+def az(lab: Lab, game: GameName, size: int) -> Entrant:
+    """AZ: model1 trained on the board of the test for the longer time that Table 3 gives it."""
+    return _on_tested(lab, game, "model1", size, "az", lab.budget.az_minutes)
+
+
+def fine_tuned(lab: Lab, game: GameName, before: Entrant, size: int) -> Entrant:
+    """The network of `before`, trained further on a larger board, to play as `before` does."""
+    agent = before.agent
+    if agent is None:
+        raise ValueError(f"{before.label} has no weights to fine-tune; choose an agent")
+    config = training_config(lab.budget, game, agent.model.name, size)
+    parts = {name: getattr(agent.model, name) for name in ("gin", "cnn", "fcn", "subgraphs")}
+    config = dataclasses.replace(config, **parts)
+    workdir = train(lab, "tuned", config, lab.budget.tuning_minutes, init_from=agent)
+    return _entrant("tuned", str(workdir), before.model or agent.model.name)
+
+
+def small_stages(lab: Lab, game: GameName, model: ModelName) -> list[Stage]:
+    """The stages of the run that trains `model` on small boards."""
+    found = _fitting(lab, game, model, with_stages=True)
+    return _stages(lab, Path(found) if found else _small_run(lab, game, model), model)
+
+
+def az_stages(lab: Lab, game: GameName, size: int) -> list[Stage]:
+    """The stages of AZ's run on the board of the test."""
+    return _stages(lab, Path(az(lab, game, size).text.partition("@")[0]), "model1")
+
+
+def can_play(entrant: Entrant, size: int) -> bool:
+    """Whether a board side is not too small for the entrant."""
+    if entrant.agent is None or entrant.model is None:
+        return True
+    config = dataclasses.replace(entrant.agent.model, name=entrant.model)
+    game = entrant.agent.game(max(size, config.cnn.side))
+    return evaluators.make_model(config, game).sizes[0] <= size
+
+
+def _small_run(lab: Lab, game: GameName, model: ModelName) -> Path:
+    trained = trained_as(lab.budget, model)
+    return train(lab, trained, training_config(lab.budget, game, trained), lab.budget.minutes)
+
+
+def _on_tested(lab: Lab, game: GameName, model: ModelName, size: int, role: str, minutes: float) -> Entrant:
+    found = _fitting(lab, game, model, size)
+    if not found:
+        found = str(train(lab, role, training_config(lab.budget, game, model, size), minutes))
+    return _entrant(role, found, model)
+
+
+def _stages(lab: Lab, workdir: Path, model: ModelName) -> list[Stage]:
+    """At most `budget.stages` of the stages in `workdir`, evenly spaced, the last one included."""
+    files = sorted((workdir / "stages").glob("*.npz"))
+    if not files:
+        raise ValueError(f"{workdir} keeps no stages of its training; name another run")
+    count = min(lab.budget.stages, len(files))
+    chosen = [files[round((i + 1) * len(files) / count) - 1] for i in range(count)]
+    positions = {row["iteration"]: int(row["positions"]) for row in read_metrics(workdir)}
+    stages = []
+    for file in chosen:
+        entrant = _entrant(f"{model}-stage-{file.stem}", str(file), model)
+        assert entrant.agent is not None
+        meta = entrant.agent.meta
+        stages.append(Stage(entrant, meta["seconds"] / 60, positions[meta["iteration"]]))
+    return stages
+
+
+def _entrant(label: str, path: str, model: ModelName) -> Entrant:
+    return Entrant(label, f"{path}@{model}", load_agent(path), model)
+
+
+def _fitting(
+    lab: Lab, game: GameName, model: ModelName, size: int | None = None, with_stages: bool = False
+) -> str | None:
+    """The first agent, given or shipped, that can stand for `model`; `size`: trained on that side."""
+    for text, agent in _known_agents(lab):
+        has_stages = not with_stages or (Path(text) / "stages").is_dir()
+        if agent.game_name == game and _stands_for(agent, model, size) and has_stages:
+            return text
+    return None
+
+
+def _stands_for(agent: Agent, model: ModelName, size: int | None) -> bool:
+    if size is not None and agent.trained_sizes != (size,):
+        return False
+    return agent.model.name == model or {agent.model.name, model} <= set(SUBGRAPH_FAMILY)
+
+
+def _known_agents(lab: Lab) -> Iterator[tuple[str, Agent]]:
+    shipped = sorted({file.parent.name for folder in SHIPPED for file in folder.glob(f"*/{EXPORT}")})
+    for text in (*lab.agents, *(() if lab.budget.retrain else shipped)):
+        yield text, load_agent(text)

@@ -1,0 +1,139 @@
+"""Every study as a section of Markdown and a figure, and all of them as one page, from JSON files alone."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from saz_jax import paper, study_figures, study_tables
+from saz_jax.results import read_json
+from saz_jax.study_tables import Data
+
+PAGE = "README.md"
+INTRODUCTION = """# Train on small, play the large: the experiments
+
+An average outcome counts 1 for a win, 0.5 for a tie and 0 for a loss; ± is the standard error over
+independent runs of games between the same trained networks. `python experiments/reproduce.py --report-only`
+makes this page of the JSON files beside it.
+
+"""
+SHARED = (
+    "Weights are shared: a player that was trained as another model differs from it at play time only, while "
+    "the paper leaves components out of the training too."
+)
+
+
+class Report(NamedTuple):
+    """How a study is shown."""
+
+    title: str
+    table: Callable[[Data], str]
+    draw: Callable[[Data], Any]
+    """-> a matplotlib figure"""
+
+
+REPORTS = {
+    "complexity": Report("Table 1: states and actions", study_tables.complexity, study_figures.complexity),
+    "ablation": Report(
+        "Table 2: one component left out, against greedy",
+        study_tables.models(paper.ABLATION),
+        study_figures.models(paper.ABLATION),
+    ),
+    "generalisation": Report(
+        "Figure: generalisation to larger boards", study_tables.generalisation, study_figures.generalisation
+    ),
+    "embedding": Report(
+        "Figure: embeddings of a good and a bad action", study_tables.embedding, study_figures.embedding
+    ),
+    "training_time": Report(
+        "Figure: skill over the training", study_tables.training_time, study_figures.training_time
+    ),
+    "against_az": Report(
+        "Table 3: against AZ trained on the tested board",
+        study_tables.models(paper.AGAINST_AZ),
+        study_figures.models(paper.AGAINST_AZ),
+    ),
+    "go": Report(
+        "Go: against AZ trained on the tested board",
+        study_tables.models(paper.GO),
+        study_figures.models(paper.GO),
+    ),
+    "equal_compute": Report(
+        "Subgraphs at equal compute", study_tables.equal_compute, study_figures.equal_compute
+    ),
+    "fine_tuning": Report(
+        "Fine-tuning on the large board", study_tables.fine_tuning, study_figures.fine_tuning
+    ),
+}
+"""In the order of the page."""
+
+
+def write_section(results: Path, name: str) -> str:
+    """Writes the section and the figure of a study beside its file of results; returns the section."""
+    data = read_json(results / f"{name}.json")
+    text = section(name, data)
+    if has_results(data):
+        REPORTS[name].draw(data).savefig(results / f"{name}.png", dpi=110)
+    (results / f"{name}.md").write_text(text)
+    return text
+
+
+def write_page(results: Path) -> Path:
+    """Writes the sections and figures of all studies with a file of results, and one page of them all."""
+    known = [name for name in REPORTS if (results / f"{name}.json").exists()]
+    if not known:
+        raise ValueError(f"{results} holds no results of any study; run one first, or name another --results")
+    page = results / PAGE
+    page.write_text(INTRODUCTION + "\n".join(write_section(results, name) for name in known))
+    return page
+
+
+def section(name: str, data: Data) -> str:
+    """Title, what the paper says, table, figure and notes of a study."""
+    title, table, _ = REPORTS[name]
+    parts = [f"## {title}"]
+    if name in paper.STATEMENTS:
+        parts.append(f"The paper: {paper.STATEMENTS[name]}")
+    if has_results(data):
+        parts += [table(data).rstrip(), f"![{title}]({name}.png)"]
+    else:
+        parts.append("There are no results yet.")
+    return "\n\n".join([*parts, *notes(data)]) + "\n"
+
+
+def has_results(data: Data) -> bool:
+    """Whether there is anything to show yet."""
+    return bool(data["matches"] or data.get("boards") or data.get("embedding"))
+
+
+def notes(data: Data) -> list[str]:
+    """What a reader needs to judge the numbers: the games, how each player was trained, the hardware."""
+    agents = [facts for facts in data["players"].values() if "weights" in facts]
+    trained = [_training(facts) for facts in agents if "-stage-" not in facts["label"]]
+    hardware = data["hardware"]
+    machine = f"{hardware['processor']}, {hardware['cores']} cores, {hardware['backend']}"
+    shared = any(facts["plays_as"] != facts["trained_as"] for facts in agents)
+    paragraphs = [
+        _games(data) if data["matches"] else "",
+        SHARED if shared else "",
+        "\n".join(trained),
+        f"{machine}; {data['date']}; {data['seconds'] / 60:.1f} minutes.",
+    ]
+    return [paragraph for paragraph in paragraphs if paragraph]
+
+
+def _games(data: Data) -> str:
+    """The games that were played."""
+    name, budget, matches = data["config"]["budget_name"], data["config"]["budget"], data["matches"].values()
+    played = sum(match["wins"] + match["ties"] + match["losses"] for match in matches)
+    distinct = sum(match["distinct_games"] for match in matches)
+    return (
+        f"Budget {name}: {budget['games']} games x {budget['runs']} runs a match, {budget['opening_moves']} "
+        f"random plies first, {budget['simulations']} simulations a move; {distinct} of {played} differ."
+    )
+
+
+def _training(facts: Data) -> str:
+    """How a player was trained, in one line."""
+    sides = ", ".join(map(str, facts["trained_sizes"]))
+    length = "" if facts["minutes"] is None else f", {facts['minutes']:g} minutes"
+    return f"- {facts['game']} {facts['label']}: trained as {facts['trained_as']} on sides {sides}{length}"
