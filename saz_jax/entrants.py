@@ -32,7 +32,7 @@ def scalable(lab: Lab, game: GameName, model: ModelName) -> Entrant:
     return _entrant(model, str(_small_run(lab, game, model)), model)
 
 
-def tested(lab: Lab, game: GameName, model: ModelName, size: int) -> Entrant:
+def trained_on_tested(lab: Lab, game: GameName, model: ModelName, size: int) -> Entrant:
     """Model 1 or 2, trained on the board of the test for as long as the scalable players."""
     return _on_tested(lab, game, model, size, model, lab.budget.minutes)
 

@@ -6,6 +6,9 @@ from typing import Any
 
 from saz_jax.metrics import Row
 
+LEGEND_INCHES = 2.0
+"""Width of a column in a legend below the axes."""
+
 
 def canvas(width: float, height: float) -> Any:
     """An empty figure, drawn without a screen; `ValueError` names the extra if it is missing."""
@@ -24,6 +27,19 @@ def figure(columns: int, size: tuple[float, float] = (5.0, 3.6)) -> tuple[Any, A
         axis.spines[["top", "right"]].set_visible(False)
         axis.grid(alpha=0.3)
     return drawn, axes
+
+
+def shared_legend(drawn: Any) -> None:
+    """One legend below all axes, where it hides nothing; none if nothing has a label."""
+    found = [axis.get_legend_handles_labels() for axis in drawn.axes]
+    handles = {
+        label: handle
+        for axis_handles, labels in found
+        for handle, label in zip(axis_handles, labels, strict=True)
+    }
+    if handles:
+        columns = min(len(handles), int(drawn.get_figwidth() / LEGEND_INCHES))
+        drawn.legend(handles.values(), handles, loc="outside lower center", ncols=columns, frameon=False)
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -20,7 +20,7 @@ from saz_jax.entrants import (
     fine_tuned,
     scalable,
     small_stages,
-    tested,
+    trained_on_tested,
 )
 from saz_jax.laboratory import Entrant, Lab, introduce, play
 from saz_jax.results import ResultsFile
@@ -55,7 +55,7 @@ def ablation(lab: Lab, file: ResultsFile, games: Games) -> None:
         size = lab.budget.boards.large(game)[0]
         for model in ("saz", "model1", "model2", "model3", "model4"):
             on_tested = model in ("model1", "model2")
-            entrant = tested(lab, game, model, size) if on_tested else scalable(lab, game, model)
+            entrant = trained_on_tested(lab, game, model, size) if on_tested else scalable(lab, game, model)
             play(lab, file, (game, size), entrant, GREEDY)
 
 

@@ -3,7 +3,7 @@
 import argparse
 import dataclasses
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +15,7 @@ from saz_jax.budgets import BUDGETS, Budget, BudgetName
 from saz_jax.config import GameName
 from saz_jax.console import PhaseBar, plain_errors, terminate_like_interrupt
 from saz_jax.laboratory import Lab
-from saz_jax.studies import STUDIES, run_study
+from saz_jax.studies import STUDIES, Games, run_study
 from saz_jax.study_reports import write_page, write_section
 
 
@@ -37,30 +37,29 @@ class Arguments:
     report_only: bool = False
     """Compute nothing: make the tables and figures of the JSON files that are there."""
 
+    @property
+    def folder(self) -> Path:
+        """Where the results go."""
+        return self.results or Path("results") / self.budget
+
 
 def study_main(name: str, argv: Sequence[str], description: str | None) -> None:
     """One study: parse, run, print its section."""
-    _main((name,), argv, description)
+    with plain_errors():
+        arguments = parse(argv, description)
+        if not arguments.report_only:
+            _run({name: arguments.game}, arguments)
+        print(write_section(arguments.folder, name))
 
 
 def reproduce_main(argv: Sequence[str], description: str | None) -> None:
-    """All studies, and one page of them."""
-    _main(tuple(STUDIES), argv, description)
-
-
-def _main(names: Sequence[str], argv: Sequence[str], description: str | None) -> None:
+    """All studies: parse, run, print the page of them all."""
     with plain_errors():
         arguments = parse(argv, description)
-        results = arguments.results or Path("results") / arguments.budget
         if not arguments.report_only:
-            compilation_cache.enable()
-            terminate_like_interrupt()
-            _run(names, arguments, results)
-        for name in names:
-            if (results / f"{name}.json").exists() or len(names) == 1:
-                print(write_section(results, name))
-        if len(names) > 1:
-            print(f"page: {write_page(results)}")
+            _run(studies_of(arguments.game), arguments)
+        page = write_page(arguments.folder)
+        print(f"{page.read_text()}\npage: {page}")
 
 
 def parse(argv: Sequence[str], description: str | None) -> Arguments:
@@ -73,25 +72,30 @@ def parse(argv: Sequence[str], description: str | None) -> Arguments:
     return tyro.cli(Arguments, args=argv, default=default, description=description)
 
 
-def _run(names: Sequence[str], arguments: Arguments, results: Path) -> None:
+def studies_of(games: Games) -> dict[str, Games]:
+    """The studies about any of `games`, or about none, with their share of them; all if none is given."""
+    chosen: dict[str, Games] = {}
+    for name, study in STUDIES.items():
+        share: Games = [game for game in study.games if game in games]
+        if share or not games or not study.games:
+            chosen[name] = share
+    return chosen
+
+
+def _run(studies: Mapping[str, Games], arguments: Arguments) -> None:
+    compilation_cache.enable()
+    terminate_like_interrupt()
     console = Console(stderr=True)
+
+    def say(line: str) -> None:
+        console.print(line, highlight=False, soft_wrap=True)
+
     try:
         with PhaseBar(console) as bar:
-            lab = Lab(
-                arguments.budget,
-                arguments.settings,
-                results,
-                arguments.agent,
-                say=lambda line: console.print(line, highlight=False, soft_wrap=True),
-                progress=bar,
-            )
-            for name in names:
-                # All studies together skip those of other games; a single one refuses them.
-                known: tuple[GameName, ...] = STUDIES[name].games
-                wanted = arguments.game if len(names) == 1 else [g for g in known if g in arguments.game]
-                if wanted or not arguments.game:
-                    console.print(f"study {name} in {results}", highlight=False, soft_wrap=True)
-                    run_study(lab, name, wanted)
+            lab = Lab(arguments.budget, arguments.settings, arguments.folder, arguments.agent, say, bar)
+            for name, games in studies.items():
+                say(f"study {name} in {arguments.folder}")
+                run_study(lab, name, games)
     except KeyboardInterrupt:
-        console.print("stopped; what is finished is kept, and the same command continues")
+        say("stopped; what is finished is kept, and the same command continues")
         sys.exit(130)

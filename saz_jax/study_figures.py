@@ -4,14 +4,14 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from saz_jax import paper
-from saz_jax.report import canvas, figure, outcome_axis, outcome_curve
+from saz_jax.report import canvas, figure, outcome_axis, outcome_curve, shared_legend
 from saz_jax.study_tables import EQUAL, Data, board_name, boards, by_model, by_size, group, pairing
 from saz_jax.synthetic import good_and_bad, synthetic_board
 
 
 def complexity(data: Data) -> Any:
     """States and actions over the side of the board, on a logarithmic scale."""
-    drawn, (axis,) = figure(1)
+    drawn, (axis,) = figure(1, (6.5, 3.6))
     found = sorted(data["boards"], key=lambda board: board["size"])
     for label, value in (
         ("states 3^(n²)", lambda board: 10.0 ** board["stones_log10"]),
@@ -20,7 +20,7 @@ def complexity(data: Data) -> Any:
     ):
         axis.plot([board["size"] for board in found], [value(board) for board in found], "o-", label=label)
     axis.set(xlabel="board side n", yscale="log")
-    axis.legend(frameon=False)
+    shared_legend(drawn)
     return drawn
 
 
@@ -34,8 +34,8 @@ def models(numbers: paper.Outcomes) -> Callable[[Data], Any]:
             bars(axis, board_name(on), {player: by_model(found)[player][0] for player in players})
             known = [(players.index(m), o.mean) for m, o in numbers.get(on, {}).items() if m in players]
             if known:
-                axis.plot(*zip(*known, strict=True), "D", color="black", markersize=5, label="paper")
-                axis.legend(frameon=False)
+                axis.plot(*zip(*known, strict=True), "D", color="black", markersize=5, label="the paper's")
+        shared_legend(drawn)
         return drawn
 
     return draw
@@ -55,7 +55,6 @@ def curves(axis: Any, groups: Mapping[str, Sequence[Data]], x: str) -> None:
     """A curve for each group of matches over their figure `x`."""
     for label, matches in groups.items():
         outcome_curve(axis, [(match[x], match) for match in matches], label)
-    axis.legend(frameon=False)
 
 
 def over_sizes(
@@ -66,7 +65,9 @@ def over_sizes(
     drawn, axes = figure(len(groups), (4.2, 3.4))
     for axis, (which, matches) in zip(axes, groups.items(), strict=True):
         curves(axis, split(matches), "size")
+        axis.set_xticks(sorted({match["size"] for match in matches}))
         outcome_axis(axis, name(which), "board side")
+    shared_legend(drawn)
     return drawn
 
 
@@ -91,6 +92,7 @@ def training_time(data: Data) -> Any:
     for axis, (on, found, x) in zip(axes, pairs, strict=True):
         curves(axis, by_model(found), x)
         outcome_axis(axis, f"{board_name(on)} against greedy", f"{x} of training")
+    shared_legend(drawn)
     return drawn
 
 
@@ -111,8 +113,9 @@ def embedding(data: Data) -> Any:
         x, y = zip(*(pair[which] for pair in found["components"]), strict=True)
         axis.scatter(x, y, found["sizes"], s=8, color=colour, label=f"{name} action")
     axis.set(xlabel="component 1", ylabel="component 2", zlabel="board side")
+    axis.locator_params(nbins=4)
     axis.set_box_aspect(None, zoom=0.85)
-    axis.legend(frameon=False)
+    shared_legend(drawn)
     return drawn
 
 
@@ -127,5 +130,6 @@ def synthetic(axis: Any, size: int) -> None:
     lines = [line + 0.5 for line in range(size - 1)]
     axis.set_xticks(lines, [""] * len(lines))
     axis.set_yticks(lines, [""] * len(lines))
+    axis.tick_params(length=0)
     axis.grid(color="grey")
     axis.set(xlim=(-0.5, size - 0.5), ylim=(size - 0.5, -0.5), aspect="equal", title="dark to move")

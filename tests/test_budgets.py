@@ -1,0 +1,63 @@
+"""Budgets: what they train, what they play, and where they are the paper's."""
+
+import dataclasses
+from typing import get_args
+
+import pytest
+
+from saz_jax.budgets import BUDGETS, Boards, BudgetName, synthetic_sizes, trained_as, training_config
+from saz_jax.config import GameName, ModelName
+from saz_jax.evaluators import check_sizes, make_model
+from saz_jax.games import make_game
+from saz_jax.iteration import check
+from saz_jax.presets import TRAINED_SIZES
+
+
+def test_there_is_a_budget_for_every_name():
+    assert tuple(BUDGETS) == get_args(BudgetName)
+
+
+@pytest.mark.parametrize("game", get_args(GameName))
+@pytest.mark.parametrize("name", BUDGETS)
+def test_every_model_of_a_budget_can_be_trained_on_small_boards_and_on_the_tested_one(name, game):
+    budget = BUDGETS[name]
+    for model in get_args(ModelName):
+        on_small = training_config(budget, game, model)
+        on_tested = training_config(budget, game, model, budget.boards.large(game)[0])
+        for config in (on_small, on_tested):
+            check(config)
+            check_sizes(make_model(config.model_config, make_game(game, max(config.sizes))), config.sizes)
+        assert on_tested.sizes == budget.boards.large(game)[:1]
+        assert dataclasses.replace(on_tested, sizes=on_small.sizes) == on_small
+
+
+def test_the_paper_budget_has_the_papers_settings():
+    budget, day = BUDGETS["paper"], 24 * 60
+    assert (budget.games, budget.runs, budget.simulations) == (100, 5, 100)
+    assert (budget.minutes, budget.az_minutes, budget.iterations) == (3 * day, 30 * day, None)
+    assert not budget.share_weights
+    assert budget.boards.large("othello") == (16, 20)
+    assert budget.boards.large("gomoku") == (17, 19)
+    assert budget.boards.large("go") == (9, 15)
+    assert synthetic_sizes(budget.boards) == tuple(range(6, 351))
+    assert training_config(budget, "othello", "saz").sizes == TRAINED_SIZES["othello"]
+    assert training_config(budget, "othello", "saz").gin.hidden == 512
+
+
+def test_shared_weights_are_trained_without_subgraphs_and_others_as_themselves():
+    shared = dataclasses.replace(BUDGETS["paper"], share_weights=True)
+    assert {trained_as(shared, model) for model in ("saz", "model3", "model4")} == {"model3"}
+    for model in get_args(ModelName):
+        assert trained_as(BUDGETS["paper"], model) == model
+    for model in ("model1", "model2", "model5", "fcn"):
+        assert trained_as(shared, model) == model
+
+
+def test_a_training_run_keeps_stages_and_plays_no_matches_of_its_own():
+    config = training_config(BUDGETS["small"], "gomoku", "model3")
+    assert config.evaluation.every == BUDGETS["small"].stage_every
+    assert config.evaluation.games == 0
+
+
+def test_synthetic_sizes_begin_at_6_and_end_within_the_largest():
+    assert synthetic_sizes(Boards(synthetic_to=20, synthetic_step=5)) == (6, 11, 16)

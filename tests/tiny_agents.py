@@ -1,0 +1,21 @@
+"""Agents with fresh weights and networks that compile in no time."""
+
+import jax
+
+from saz_jax.agent import Agent
+from saz_jax.config import CNNConfig, FCNConfig, GINConfig, ModelConfig, SearchConfig
+from saz_jax.evaluators import make_model
+from saz_jax.games import make_game
+
+GIN = GINConfig(layers=1, hidden=4, head=4)
+
+
+def tiny_agent(game_name, model, sizes, gin=GIN, seed=0):
+    """An agent that says it was trained on `sizes`."""
+    cnn = CNNConfig(side=max(sizes), channels=2, dense=(4, 4))
+    config = ModelConfig(model, gin, cnn, FCNConfig(blocks=1, channels=4))
+    game = make_game(game_name, max(sizes))
+    variables = make_model(config, game).network.init(jax.random.key(seed))
+    search = SearchConfig(kind="gumbel", simulations=2)
+    meta = {"seed": seed, "iteration": 3, "seconds": 90.0}
+    return Agent(variables, game_name, dict(game.options), config, search, tuple(sizes), meta)
