@@ -1,10 +1,7 @@
 """Table 2: SAZ and models 1 to 4, one component left out at a time, against greedy on a large board.
 
-    python experiments/ablation.py --budget smoke
-    python experiments/ablation.py --game othello
-
-Takes agents that are given or shipped and trains the others under the budget; the same command continues
-where it stopped.  Writes ablation.json, and of that ablation.md and ablation.png.
+python experiments/ablation.py --budget smoke
+python experiments/ablation.py --game othello
 """
 
 import sys

@@ -1,10 +1,7 @@
 """Table 3: players trained on small boards against AZ trained on the large board of the test.
 
-    python experiments/against_az.py --budget smoke
-    python experiments/against_az.py --az-minutes 120
-
-Takes agents that are given or shipped and trains the others under the budget; the same command continues
-where it stopped.  Writes against_az.json, and of that against_az.md and against_az.png.
+python experiments/against_az.py --budget smoke
+python experiments/against_az.py --az-minutes 120
 """
 
 import sys

@@ -1,10 +1,7 @@
 """Table 1: how many states and actions the boards have.
 
-    python experiments/complexity.py --budget smoke
-    python experiments/complexity.py --budget small
-
-Takes agents that are given or shipped and trains the others under the budget; the same command continues
-where it stopped.  Writes complexity.json, and of that complexity.md and complexity.png.
+python experiments/complexity.py --budget smoke
+python experiments/complexity.py --budget small
 """
 
 import sys

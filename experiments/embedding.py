@@ -1,10 +1,7 @@
 """The embedding figure: a good and a bad action on synthetic Othello boards of 6x6 to 350x350.
 
-    python experiments/embedding.py --budget smoke
-    python experiments/embedding.py --agent othello
-
-Takes agents that are given or shipped and trains the others under the budget; the same command continues
-where it stopped.  Writes embedding.json, and of that embedding.md and embedding.png.
+python experiments/embedding.py --budget smoke
+python experiments/embedding.py --agent othello
 """
 
 import sys

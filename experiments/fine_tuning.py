@@ -1,10 +1,7 @@
 """A network trained on small boards, trained further on a large one: before and after.
 
-    python experiments/fine_tuning.py --budget smoke
-    python experiments/fine_tuning.py --tuning-minutes 60
-
-Takes agents that are given or shipped and trains the others under the budget; the same command continues
-where it stopped.  Writes fine_tuning.json, and of that fine_tuning.md and fine_tuning.png.
+python experiments/fine_tuning.py --budget smoke
+python experiments/fine_tuning.py --tuning-minutes 60
 """
 
 import sys

@@ -1,10 +1,7 @@
 """The generalisation figure: scalable players against random and greedy on boards of all sizes.
 
-    python experiments/generalisation.py --budget smoke
-    python experiments/generalisation.py --game gomoku --boards.curve 8 12 16
-
-Takes agents that are given or shipped and trains the others under the budget; the same command continues
-where it stopped.  Writes generalisation.json, and of that generalisation.md and generalisation.png.
+python experiments/generalisation.py --budget smoke
+python experiments/generalisation.py --game gomoku --boards.curve 8 12 16
 """
 
 import sys

@@ -1,10 +1,7 @@
 """The Go evaluation: SAZ against AZ trained on 9x9 and on 15x15.
 
-    python experiments/go.py --budget smoke
-    python experiments/go.py --games 10
-
-Takes agents that are given or shipped and trains the others under the budget; the same command continues
-where it stopped.  Writes go.json, and of that go.md and go.png.
+python experiments/go.py --budget smoke
+python experiments/go.py --games 10
 """
 
 import sys

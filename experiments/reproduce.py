@@ -4,8 +4,7 @@
     python experiments/reproduce.py --budget small --game othello
     python experiments/reproduce.py --budget small --report-only
 
-Takes agents that are given or shipped and trains the others under the budget; the same command continues
-where it stopped.  The page, README.md in the folder of the results, is made of the JSON files alone.
+The page, README.md in the folder of the results, is made of the JSON files alone.
 """
 
 import sys

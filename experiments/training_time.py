@@ -1,10 +1,7 @@
 """The training-time figure: model3 at each stage of its training, and AZ, against greedy on a large board.
 
-    python experiments/training_time.py --budget smoke
-    python experiments/training_time.py --game othello --stages 5
-
-Takes agents that are given or shipped and trains the others under the budget; the same command continues
-where it stopped.  Writes training_time.json, and of that training_time.md and training_time.png.
+python experiments/training_time.py --budget smoke
+python experiments/training_time.py --game othello --stages 5
 """
 
 import sys

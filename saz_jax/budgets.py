@@ -14,7 +14,7 @@ class Boards:
     """Board sides that players are tested on."""
 
     othello: tuple[int, int] = (16, 20)
-    """The large boards of Tables 2 and 3."""
+    """The large boards of Tables 2 and 3; Table 2 and all other studies take the first."""
     gomoku: tuple[int, int] = (17, 19)
     """The large boards of Tables 2 and 3."""
     go: tuple[int, int] = (9, 15)
@@ -80,7 +80,7 @@ BUDGETS: dict[str, Budget] = {
         games=2,
         runs=2,
         simulations=2,
-        boards=Boards((6, 7), (6, 7), (5, 6), curve=(6,), synthetic_to=12, synthetic_step=2),
+        boards=Boards((6, 6), (6, 6), (5, 5), curve=(6,), synthetic_to=12, synthetic_step=2),
     ),
     "small": Budget(
         preset="small",
@@ -89,7 +89,7 @@ BUDGETS: dict[str, Budget] = {
         tuning_minutes=30.0,
         share_weights=True,
         retrain=False,
-        stage_every=20,
+        stage_every=5,
         stages=8,
         games=20,
         simulations=16,

@@ -18,6 +18,12 @@ from saz_jax.laboratory import Lab
 from saz_jax.studies import STUDIES, Games, run_study
 from saz_jax.study_reports import write_page, write_section
 
+MANNERS = """
+Takes agents that are given or shipped where they fit and trains the others under the budget. The same command
+continues where it stopped. Each study writes STUDY.json to the folder of the results, and from that file
+alone STUDY.md and STUDY.png.
+"""
+
 
 @dataclasses.dataclass(frozen=True)
 class Arguments:
@@ -69,7 +75,7 @@ def parse(argv: Sequence[str], description: str | None) -> Arguments:
     name = first.parse_known_args(argv)[0].budget
     # An unknown name: tyro knows the choices and says so.
     default = Arguments(BUDGETS.get(name, Budget()))
-    return tyro.cli(Arguments, args=argv, default=default, description=description)
+    return tyro.cli(Arguments, args=argv, default=default, description=f"{description or ''}{MANNERS}")
 
 
 def studies_of(games: Games) -> dict[str, Games]:

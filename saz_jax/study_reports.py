@@ -31,13 +31,14 @@ class Report(NamedTuple):
     """-> a matplotlib figure"""
 
 
+def _models(title: str, numbers: paper.Outcomes) -> Report:
+    """Models in rows and boards in columns, beside the paper's numbers."""
+    return Report(title, study_tables.models(numbers), study_figures.models(numbers))
+
+
 REPORTS = {
     "complexity": Report("Table 1: states and actions", study_tables.complexity, study_figures.complexity),
-    "ablation": Report(
-        "Table 2: one component left out, against greedy",
-        study_tables.models(paper.ABLATION),
-        study_figures.models(paper.ABLATION),
-    ),
+    "ablation": _models("Table 2: one component left out, against greedy", paper.ABLATION),
     "generalisation": Report(
         "Figure: generalisation to larger boards", study_tables.generalisation, study_figures.generalisation
     ),
@@ -47,16 +48,8 @@ REPORTS = {
     "training_time": Report(
         "Figure: skill over the training", study_tables.training_time, study_figures.training_time
     ),
-    "against_az": Report(
-        "Table 3: against AZ trained on the tested board",
-        study_tables.models(paper.AGAINST_AZ),
-        study_figures.models(paper.AGAINST_AZ),
-    ),
-    "go": Report(
-        "Go: against AZ trained on the tested board",
-        study_tables.models(paper.GO),
-        study_figures.models(paper.GO),
-    ),
+    "against_az": _models("Table 3: against AZ trained on the tested board", paper.AGAINST_AZ),
+    "go": _models("Go: against AZ trained on the tested board", paper.GO),
     "equal_compute": Report(
         "Subgraphs at equal compute", study_tables.equal_compute, study_figures.equal_compute
     ),

@@ -297,7 +297,7 @@ def test_the_first_table_is_one_command(tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_the_smoke_budget_reproduces_everything(tmp_path, capsys):
-    arguments = ["--budget", "smoke", "--results", str(tmp_path)]
+    arguments = ["--budget", "smoke", "--game", "othello", "go", "--results", str(tmp_path)]
     reproduce_main(arguments, None)
     page = (tmp_path / PAGE).read_text()
     assert page in capsys.readouterr().out
