@@ -23,7 +23,7 @@ from rich.table import Table
 from saz_jax import compilation_cache, report, training
 from saz_jax.agent import load_agent
 from saz_jax.config import TrainConfig, config_from_dict
-from saz_jax.console import PhaseBar, plain_errors, terminate_like_interrupt
+from saz_jax.console import PhaseBar, explain_sudden_end, plain_errors, terminate_like_interrupt
 from saz_jax.iteration import make_program, start
 from saz_jax.metrics import Row, read_metrics
 from saz_jax.plan import make_plan
@@ -77,7 +77,13 @@ def main(argv: list[str]) -> None:
         arguments = parse(argv)
         compilation_cache.enable()
         if arguments.distributed:
-            jax.distributed.initialize(arguments.coordinator, arguments.processes, arguments.process)
+            explain_sudden_end(
+                "error: this process ended early, as all do when one of them is gone; "
+                "run the same command again to continue from the last checkpoint"
+            )
+            jax.distributed.initialize(
+                arguments.coordinator, arguments.processes, arguments.process, heartbeat_timeout_seconds=30
+            )
         console = Console(quiet=jax.process_index() > 0)
         workdir = folder(arguments)
         if arguments.plan:

@@ -1,7 +1,9 @@
 """Manners of the scripts: errors in one sentence, progress where people look; needs the extra `cli`."""
 
+import atexit
 import contextlib
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 
@@ -22,6 +24,15 @@ def plain_errors() -> Iterator[None]:
 def terminate_like_interrupt() -> None:
     """From here on SIGTERM does what Ctrl-C does: raise `KeyboardInterrupt`."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
+def explain_sudden_end(message: str) -> None:
+    """Has `message` printed if this process ends in no orderly way: killed, or aborted by the runtime."""
+    speak = f"import sys; sys.stdin.read(1) or print({message!r}, file=sys.stderr)"
+    watcher = subprocess.Popen(
+        [sys.executable, "-c", speak], stdin=subprocess.PIPE, text=True, start_new_session=True
+    )
+    atexit.register(watcher.communicate, ".")
 
 
 class PhaseBar:

@@ -7,10 +7,10 @@ run that was killed continues to the same bits as one that was not.
 import dataclasses
 import functools
 import json
-import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import jax
 
@@ -23,6 +23,7 @@ from saz_jax.metrics import Metrics, Row
 from saz_jax.players import greedy_player, random_player
 from saz_jax.provenance import provenance
 from saz_jax.replay import Positions
+from saz_jax.results import read_json, write_json
 from saz_jax.types import Game, Model, Player
 
 
@@ -84,30 +85,30 @@ def claim(workdir: Path, config: TrainConfig, init_from: Agent | None) -> None:
     if workdir.exists() and not workdir.is_dir():
         raise ValueError(f"workdir {workdir} is a file; name a folder")
     path, settings = workdir / "config.json", json.loads(json.dumps(dataclasses.asdict(config)))
-    if path.exists():
+    if devices.agree(path.exists()):
+        check_same_settings(path, settings)
+    elif jax.process_index() == 0:
+        if workdir.exists() and any(workdir.iterdir()):
+            raise ValueError(f"workdir {workdir} is not empty and holds no run; name a new folder")
+        facts = {"config": settings, "init_from": init_from.facts() if init_from else None, **provenance()}
         try:
-            there = json.loads(path.read_text())["config"]
-        except (json.JSONDecodeError, KeyError, TypeError) as error:
-            raise ValueError(f"{path} is no run's config ({error}); name another workdir") from error
-        if difference := config_difference(there, settings):
-            raise ValueError(
-                f"workdir {workdir} holds a run with other settings: {'; '.join(difference)}. "
-                f"Use those settings to continue it, or name another workdir"
-            )
-        return
-    if workdir.exists() and any(workdir.iterdir()):
-        raise ValueError(f"workdir {workdir} is not empty and holds no run; name a new folder")
-    try:
-        workdir.mkdir(parents=True, exist_ok=True)
-        if jax.process_index() == 0:
-            origin = init_from.meta if init_from else None
-            facts = {"config": settings, "init_from": origin, **provenance()}
-            half = path.with_suffix(".tmp")
-            half.write_text(json.dumps(facts, indent=2) + "\n")
-            os.replace(half, path)
-    except OSError as error:
-        raise ValueError(f"cannot write to workdir {workdir} ({error.strerror}); name another one") from error
+            workdir.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ValueError(f"cannot make workdir {workdir} ({error.strerror}); name another one") from error
+        write_json(path, facts)
     devices.wait_for_all("claim")
+
+
+def check_same_settings(path: Path, settings: dict[str, Any]) -> None:
+    """Raise `ValueError` unless the run whose config is at `path` has these settings."""
+    stored = read_json(path)
+    if not isinstance(stored, dict) or not isinstance(stored.get("config"), dict):
+        raise ValueError(f"{path} is no run's config; name another workdir")
+    if difference := config_difference(stored["config"], settings):
+        raise ValueError(
+            f"workdir {path.parent} holds a run with other settings: {'; '.join(difference)}. "
+            f"Use those settings to continue it, or name another workdir"
+        )
 
 
 def save(program: Program, state: RunState, checkpoints: Checkpoints, workdir: Path) -> None:
