@@ -7,7 +7,7 @@ padding: ties fall to the first move on the board, and noise is drawn by live in
 
 import os
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -24,6 +24,9 @@ follow_improved_policy: Any = mctx.gumbel_muzero_interior_action_selection
 
 MASKED = jnp.finfo(jnp.float32).min
 """Log-probability of an illegal move: finite, since 0 * -inf would be nan."""
+
+TreeSearchFn: TypeAlias = Callable[[Variables, Array, GameState, Any], tuple[SearchOutput, Tree]]
+"""A `SearchFn` that hands out its trees as well."""
 
 
 class GumbelNoise(NamedTuple):
@@ -55,10 +58,25 @@ def make_search(
     temperature scales the noise at the root, so that at 0 `action` is the best move found.
     Trees above `memory_limit` bytes (the device's or the machine's memory if None) are refused.
     """
+    search_trees = make_tree_search(game, evaluate, config, memory_limit)
+
+    def search(variables: Variables, key: Array, states: GameState, temperature: Any) -> SearchOutput:
+        output, _ = search_trees(variables, key, states, temperature)
+        return output
+
+    return search
+
+
+def make_tree_search(
+    game: Game, evaluate: EvaluateFn, config: SearchConfig, memory_limit: int | None = None
+) -> TreeSearchFn:
+    """What `make_search` makes, but it hands out the trees as well, to be looked at."""
     check(config)
     strategy = {"puct": puct, "gumbel": gumbel}[config.kind](config)
 
-    def search(variables: Variables, key: Array, states: GameState, temperature: Any) -> SearchOutput:
+    def search(
+        variables: Variables, key: Array, states: GameState, temperature: Any
+    ) -> tuple[SearchOutput, Tree]:
         batch = check_states(game, states, temperature)
         check_memory(game, batch, config.simulations, memory_limit)
         temperature = jnp.broadcast_to(jnp.asarray(temperature, jnp.float32), (batch,))
@@ -83,7 +101,7 @@ def make_search(
         )
         action_keys = jax.random.split(action_key, batch)
         policy, action = jax.vmap(strategy.conclude)(action_keys, tree, states, temperature)
-        return SearchOutput(
+        output = SearchOutput(
             action=action,
             policy=policy,
             value=tree.node_values[:, ROOT],
@@ -91,6 +109,7 @@ def make_search(
             qvalues=tree.children_qvalues[:, ROOT],
             principal_variation=jax.vmap(principal_variation)(tree),
         )
+        return output, tree
 
     return search
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saz_jax import make_game, text
+from saz_jax.playthrough import random_games
 from tests.oracles.gomoku import Gomoku
-from tests.playing import random_games
 
 GAME = make_game("gomoku", 9)
 SETUP, STEP, HEURISTIC = jax.jit(GAME.setup), jax.jit(GAME.step), jax.jit(GAME.heuristic)

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from saz_jax import make_game, text
 from saz_jax.games.board import COMPASS8
+from saz_jax.playthrough import random_games
 from tests.oracles.othello import Othello
-from tests.playing import random_games
 
 PERFT = [4, 12, 56, 244, 1396, 8200, 55092]
 

@@ -9,7 +9,7 @@ import pytest
 
 from saz_jax import make_game
 from saz_jax.players import greedy_player, random_player
-from tests.playing import random_games
+from saz_jax.playthrough import random_games
 
 NAMES = ["othello", "gomoku", "go"]
 

@@ -1,16 +1,19 @@
-"""Whole games for the tests: drawn at random, or replayed from a record; arrays come back as numpy."""
+"""Whole games move by move, drawn at random or replayed from a record; arrays come back as numpy."""
 
 import functools
+from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from saz_jax.players import random_player
-from saz_jax.types import Game, GameState
+from saz_jax.types import Array, Game, GameState
 
 
-def random_games(game: Game, sizes, seed: int, length: int) -> tuple[GameState, np.ndarray]:
+def random_games(
+    game: Game, sizes: Sequence[int] | np.ndarray, seed: int, length: int
+) -> tuple[GameState, np.ndarray]:
     """(states[T + 1, B] without aux, actions[T, B]) of B random games, T = length actions each."""
     starts = jax.vmap(game.init)(jnp.asarray(sizes, jnp.int32))
     states, actions = _random_games(game, length, starts, jax.random.key(seed))
@@ -22,15 +25,15 @@ def replay(game: Game, starts: GameState, actions: np.ndarray) -> GameState:
     return jax.tree.map(_join, starts._replace(aux=()), _replay(game, starts, actions))
 
 
-def _join(first, rest) -> np.ndarray:
+def _join(first: Array, rest: Array) -> np.ndarray:
     return np.concatenate([np.asarray(first)[None], np.asarray(rest)])
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1))
-def _random_games(game, length, starts, key):
+def _random_games(game: Game, length: int, starts: GameState, key: Array) -> tuple[GameState, Array]:
     player, step = random_player(), jax.vmap(game.step)
 
-    def move(states, key):
+    def move(states: GameState, key: Array) -> tuple[GameState, tuple[GameState, Array]]:
         actions = player(key, states)
         states = step(states, actions)
         return states, (states._replace(aux=()), actions)
@@ -39,8 +42,8 @@ def _random_games(game, length, starts, key):
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _replay(game, starts, actions):
-    def move(states, action):
+def _replay(game: Game, starts: GameState, actions: Array) -> GameState:
+    def move(states: GameState, action: Array) -> tuple[GameState, GameState]:
         states = jax.vmap(game.step)(states, action)
         return states, states._replace(aux=())
 

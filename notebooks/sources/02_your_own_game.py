@@ -1,0 +1,139 @@
+# %% [markdown]
+# # A game of your own
+#
+# Any game on a square board fits if it can be written as functions of one position whose side is data.
+# This notebook takes Hex, whose rule is unlike those of the games that are included: a chain of stones
+# from side to side. It shows the rules, puts them to the same test as every other game, and trains a
+# player on small boards.
+
+# %%
+import dataclasses
+import inspect
+import os
+
+import hex
+import jax
+from gallery import gallery
+from moments import snapshots
+
+import saz_jax
+from saz_jax import arena, compilation_cache, contract, presets, svg, text, training
+from saz_jax.config import EvaluationConfig
+
+compilation_cache.enable()
+budget = os.environ.get("SAZ_JAX_BUDGET", "small")
+
+# %% [markdown]
+# ## The rules
+#
+# They are in `hex.py` beside this notebook. Dark joins top and bottom, light joins left and right. A game
+# is a `Game`: its name, the limits of its sides, and four functions: `init`, `step`, `setup` and the
+# greedy player's `heuristic`. All of them work on the padded board, and the live side is a traced number.
+#
+# One thing has to be designed rather than programmed. The network sees own and other stones, turned to
+# the player to move, and no colours. In Hex the two players want different things, so the position has to
+# show it: the sides are stones that lie on the board from the start.
+
+# %%
+game = hex.make_hex(max_size=11)
+gallery(
+    {f"side {n}": svg.render(game.init(n), "hex", heat=game.init(n).legal, width=260) for n in (5, 7, 11)}
+)
+
+# %% [markdown]
+# Every `step` ends alike: the position after the move, or the position before it if the game is over or
+# the move illegal. Nothing is decided with Python's `if`, because under `vmap` one program steps many
+# games at once.
+
+# %%
+print(inspect.getsource(hex.step))
+print(inspect.getsource(hex._position))
+
+# %% [markdown]
+# The rule of Hex is a shortest path: count the stones that a player still needs to join its sides. Zero
+# means won, and the difference makes a good score for the greedy player, so one function serves both.
+
+# %%
+print(inspect.getsource(hex._stones_to_cross))
+
+# %%
+position = text.parse(
+    game,
+    """
+    . X X X X X .
+    O . . X . . O
+    O . . X . . O
+    O . X O O . O
+    O . . . . . O
+    O . . . . . O
+    . X X X X X .
+    """,
+)
+dark, light = hex.stones_needed(position.board, position.size)
+print(f"dark needs {dark} more stones, light {light}")
+svg.render(position, "hex", width=300)
+
+# %% [markdown]
+# ## The contract
+#
+# `check_game` plays at random on all sides and tries what every game promises: a finished game no longer
+# changes, padding changes nothing, one compilation serves every side, and so on. Hex has only one
+# symmetry of the square besides the identity, half a turn; the others would exchange what the players
+# want, or shear the cells.
+
+# %%
+for promise in contract.check_game(hex.make_hex, largest=11, symmetries=hex.SYMMETRIES):
+    print("kept:", promise)
+
+# %% [markdown]
+# It finds mistakes, too. Here is Hex with a forgotten last line, so that a finished game goes on:
+
+# %%
+try:
+    contract.check_game(hex.make_endless_hex, largest=9, symmetries=hex.SYMMETRIES)
+except contract.BrokenPromise as problem:
+    print("broken:", problem)
+
+# %% [markdown]
+# ## Training
+#
+# Everything else works for a new game as it is; `make` tells the training how to build it. The network
+# needs directions, because a cell of Hex touches only two of its four diagonal neighbours:
+# `edges="compass8"`, which these presets have. Turning the examples is switched off: Hex does not have
+# those symmetries.
+
+# %%
+config = presets.preset(budget, "gomoku", "saz")
+config = dataclasses.replace(
+    config,
+    sizes=(5, 6, 7),
+    learner=dataclasses.replace(config.learner, symmetries=False),
+    evaluation=EvaluationConfig(every=0, games=0),
+)
+limit = {"smoke": {"iterations": 2}, "small": {"minutes": 3.0}}[budget]
+workdir = f"runs/hex-{budget}"
+for row in training.run(config, workdir, make=hex.make_hex, **limit):
+    loss = f"loss {row['loss']:.2f}" if "loss" in row else "no game has ended yet"
+    print(f"iteration {row['iteration']:3}  {row['seconds']:4.0f} s  {row['positions']:6} moves  {loss}")
+
+# %% [markdown]
+# ## On a larger board
+
+# %%
+agent = saz_jax.load_agent(workdir)
+games, simulations = {"smoke": (2, 4), "small": (16, 16)}[budget]
+player = agent.player(game, simulations=simulations)
+for size in (7, 11):
+    for name, opponent in training.opponents(game).items():
+        result = arena.match(
+            game, player, opponent, jax.random.key(size), size=size, games=games, opening_moves=1
+        )
+        print(f"{size:2} x {size:<2} against {name:6}  average outcome {result.outcome:.2f} of {games} games")
+
+# %%
+colour = {1: "dark", -1: "light"}[int(result.records.colours[-1])]
+print(f"the agent is {colour}")
+gallery(snapshots(game, game.init(11), result.records.actions[-1], count=6))
+
+# %% [markdown]
+# To make your own: copy `hex.py`, change the rules, and keep `check_game` quiet.

@@ -1,0 +1,97 @@
+"""The check for other people's games: it passes a good one and names what a bad one does."""
+
+import dataclasses
+import functools
+
+import jax.numpy as jnp
+import pytest
+
+from saz_jax import contract, make_game
+from saz_jax.contract import BrokenPromise, check_game
+
+make_tic_tac_toe = functools.partial(make_game, "gomoku", k=3)
+LARGEST = 5
+
+
+def spoilt(change):
+    """Tic-tac-toe whose positions, wherever they come from, are changed."""
+
+    def make(max_size):
+        game = make_tic_tac_toe(max_size)
+        return dataclasses.replace(
+            game,
+            init=lambda size: change(game.init(size)),
+            step=lambda state, action: change(game.step(state, action)),
+            setup=lambda board, size, to_play: change(game.setup(board, size, to_play)),
+        )
+
+    return make
+
+
+def stepping(step):
+    """Tic-tac-toe with another step: (game, state, action) -> state."""
+
+    def make(max_size):
+        game = make_tic_tac_toe(max_size)
+        return dataclasses.replace(game, step=functools.partial(step, game))
+
+    return make
+
+
+def setting(**settings):
+    return lambda max_size: dataclasses.replace(make_tic_tac_toe(max_size), **settings)
+
+
+def fills_the_padding(state):
+    outside = jnp.arange(state.board.shape[0]) >= state.size
+    return state._replace(board=jnp.where(outside[:, None], jnp.int8(1), state.board))
+
+
+def allows_stones(state):
+    taken = (state.board != 0).reshape(-1) & ~state.terminated
+    return state._replace(legal=state.legal | jnp.append(taken, False))
+
+
+def allows_the_corner_after_the_end(state):
+    corner = state.terminated & (state.board[0, 0] == 0)
+    return state._replace(legal=state.legal.at[0].max(corner))
+
+
+def counts_on(game, state, action):
+    return game.step(state, action)._replace(move_count=state.move_count + 1)
+
+
+def counts_nothing(game, state, action):
+    return game.step(state, action)._replace(move_count=state.move_count)
+
+
+def keeps_the_turn(game, state, action):
+    return game.step(state, action)._replace(to_play=state.to_play)
+
+
+SPOILT = {
+    "an outcome before the end": spoilt(lambda s: s._replace(outcome=jnp.float32(1))),
+    "outcome is int32": spoilt(lambda s: s._replace(outcome=s.outcome.astype(jnp.int32))),
+    "a position without a legal action": spoilt(lambda s: s._replace(legal=s.legal & ~s.terminated)),
+    "a legal action on a stone": spoilt(allows_stones),
+    "a stone off the live board": spoilt(fills_the_padding),
+    "another action than pass": spoilt(allows_the_corner_after_the_end),
+    "move_count changes after the end": stepping(counts_on),
+    "a side that moves twice in a row": stepping(keeps_the_turn),
+    "an action that does not count": stepping(counts_nothing),
+    "a game longer than max_moves": setting(max_moves=6),
+    "do not cancel": setting(heuristic=lambda state, player: jnp.float32(1)),
+    "always 0": setting(heuristic=lambda state, player: jnp.float32(0)),
+}
+
+
+def test_a_good_game_keeps_every_promise():
+    kept = check_game(make_tic_tac_toe, largest=LARGEST)
+    assert len(kept) == len(contract.PROMISES)
+    assert "padding changes nothing" in kept
+
+
+@pytest.mark.parametrize("problem", SPOILT)
+def test_a_bad_game_is_told_what_it_does(problem):
+    with pytest.raises(BrokenPromise, match=problem):
+        check_game(SPOILT[problem], largest=LARGEST)

@@ -1,0 +1,105 @@
+"""The notebooks: built from their sources, stored without outputs, and running from top to bottom."""
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from notebooks import build
+
+ROOT = Path(__file__).parent.parent
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+ADDRESS = re.compile(r"github(?:\.com)?/([\w.-]+/[\w.-]+?)(?:[/ )]|$)")
+
+
+@pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
+def notebook(request):
+    return request.param
+
+
+def cells(path, kind):
+    return [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == kind]
+
+
+def python(cell):
+    """A cell without the lines that only IPython understands."""
+    lines = cell.source.splitlines()
+    return "\n".join("    pass" if re.match(r"\s*[!%]", line) else line for line in lines)
+
+
+def test_there_are_four_notebooks_and_each_has_a_source():
+    assert [path.stem for path in NOTEBOOKS] == sorted(path.stem for path in build.SOURCES.glob("*.py"))
+    assert len(NOTEBOOKS) == 4
+
+
+def test_a_notebook_is_what_its_source_says(notebook):
+    assert notebook.read_text() == build.build(build.SOURCES / f"{notebook.stem}.py")
+
+
+def test_a_notebook_is_valid_and_stored_without_outputs(notebook):
+    nbformat.validate(nbformat.read(notebook, as_version=4))
+    for cell in cells(notebook, "code"):
+        assert cell.outputs == []
+        assert cell.execution_count is None
+
+
+def test_the_first_code_cell_installs_only_where_the_package_is_missing(notebook):
+    first = cells(notebook, "code")[0]
+    (branch,) = [node for node in ast.parse(python(first)).body if isinstance(node, ast.If)]
+    assert ast.unparse(branch.test) == "importlib.util.find_spec('saz_jax') is None"
+    outside, inside = first.source.split("if importlib", 1)
+    assert "%pip install" in inside
+    assert not re.search("^[!%]", outside, re.MULTILINE)
+
+
+def test_the_first_cell_has_a_badge_that_opens_this_notebook(notebook):
+    title = cells(notebook, "markdown")[0].source
+    address = f"https://colab.research.google.com/github/{build.REPOSITORY}/blob/{build.BRANCH}"
+    assert f"({address}/notebooks/{notebook.name})" in title
+
+
+def test_the_address_stands_in_one_place(notebook, monkeypatch):
+    assert set(ADDRESS.findall(notebook.read_text())) == {build.REPOSITORY}
+    source = build.SOURCES / f"{notebook.stem}.py"
+    assert build.REPOSITORY not in source.read_text()
+    monkeypatch.setattr(build, "REPOSITORY", "somebody/something")
+    assert set(ADDRESS.findall(build.build(source))) == {"somebody/something"}
+
+
+def test_a_notebook_defines_nothing_that_a_test_cannot_import(notebook):
+    for cell in cells(notebook, "code"):
+        for node in ast.walk(ast.parse(python(cell))):
+            assert not isinstance(node, (ast.FunctionDef, ast.ClassDef)), cell.source
+
+
+def test_cells_are_read_from_plain_python():
+    source = "# a remark\n# %% [markdown]\n# # Title\n#\n# Text\n# %%\nx = 1\n\n\n# %%\nprint(x)\n"
+    assert build.read_cells(source) == [(True, "# Title\n\nText"), (False, "x = 1"), (False, "print(x)")]
+
+
+@pytest.mark.slow
+def test_a_notebook_runs_from_top_to_bottom(notebook, tmp_path):
+    folder = (
+        tmp_path / "notebooks"
+    )  # runs are kept beside the notebook: let them not be those of an earlier test
+    shutil.copytree(ROOT / "notebooks", folder, ignore=shutil.ignore_patterns("runs", "__pycache__"))
+    command = [sys.executable, "-m", "pytest", "--nbmake", "--nbmake-timeout=600", "-p", "no:cacheprovider"]
+    environment = os.environ | {"SAZ_JAX_BUDGET": "smoke", "PYTHONPATH": str(ROOT)}
+    run = subprocess.run(
+        [*command, "--overwrite", "--rootdir", str(tmp_path), str(folder / notebook.name)],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    outputs = [output for cell in cells(folder / notebook.name, "code") for output in cell.outputs]
+    assert not [output for output in outputs if output.output_type == "error"]
+    kinds = {kind for output in outputs for kind in output.get("data", {})}
+    assert kinds & {"image/png", "image/svg+xml", "text/html"}, "no picture is shown"
