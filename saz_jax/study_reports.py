@@ -127,6 +127,7 @@ def _games(data: Data) -> str:
 
 def _training(facts: Data) -> str:
     """How a player was trained, in one line."""
+    name = facts["label"].partition("-")[0]  # model3-equal-seconds is model3
     sides = ", ".join(map(str, facts["trained_sizes"]))
     length = "" if facts["minutes"] is None else f", {facts['minutes']:g} minutes"
-    return f"- {facts['game']} {facts['label']}: trained as {facts['trained_as']} on sides {sides}{length}"
+    return f"- {facts['game']} {name}: trained as {facts['trained_as']} on sides {sides}{length}"

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jax
 import pytest
 
 from saz_jax import entrants, studies
@@ -31,15 +32,18 @@ def players(tmp_path_factory):
 
 
 @pytest.fixture(autouse=True, scope="module")
-def table_3_of_saz_alone():
-    """Every player on every board is a program to compile."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(studies, "SCALABLE", ("saz",))
-        yield
+def quick_compilation():
+    """Programs that run for a second are not worth optimising."""
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", False)
 
 
 def run_table_3(folder, agents, budget=BUDGET, **listeners):
-    return run_study(Lab("tiny", budget, folder, agents, **listeners), "against_az", ["gomoku"])
+    """Table 3 of SAZ alone, since every player on every board is a program to compile."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(studies, "SCALABLE", ("saz",))
+        run_study(Lab("tiny", budget, folder, agents, **listeners), "against_az", ["gomoku"])
 
 
 @pytest.fixture(scope="module")
