@@ -48,7 +48,7 @@ def outline(tree: Tree, depth: int = 3, width: int = 4) -> str:
 
 
 def draw_tree(tree: Tree, depth: int = 3, width: int = 4) -> Picture:
-    """Nodes as discs, their area the share of visits: red is good for the root's player, blue is bad."""
+    """Nodes as discs, larger with more visits: red is good for the root's player, blue is bad."""
     found = branches(tree, depth, width)
     right, deepest = max(branch.x for branch in found), max(branch.depth for branch in found)
     wide, high = right * STEP_X + 2 * MARGIN, deepest * STEP_Y + 2 * MARGIN

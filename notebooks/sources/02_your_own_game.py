@@ -36,9 +36,7 @@ budget = os.environ.get("SAZ_JAX_BUDGET", "small")
 
 # %%
 game = hex.make_hex(max_size=11)
-gallery(
-    {f"side {n}": svg.render(game.init(n), "hex", heat=game.init(n).legal, width=260) for n in (5, 7, 11)}
-)
+gallery({f"side {size}": svg.render(game.init(size), "hex", width=260) for size in (5, 7, 11)})
 
 # %% [markdown]
 # Every `step` ends alike: the position after the move, or the position before it if the game is over or

@@ -117,8 +117,8 @@ print(f"{simulations} simulations: light plays {move}, value {output.value:+.2f}
 # %% [markdown]
 # ## The tree
 #
-# The most visited moves and their most visited answers. The area of a disc is its share of the visits;
-# red is good for the player at the root, whoever is to move.
+# The most visited moves and their most visited answers, with visits and values. The larger a disc, the more
+# visits; red is good for the player at the root, whoever is to move.
 
 # %%
 draw_tree(tree, depth=2, width=4)
