@@ -17,6 +17,7 @@ from timing import parser, report, take_turns
 from saz_jax.config import GINConfig
 from saz_jax.games import make_game
 from saz_jax.graph import live_nodes, topology
+from saz_jax.networks.chunks import PRODUCT_NODES
 from saz_jax.networks.features import node_features
 from saz_jax.networks.gin import make_gin, make_graph_gin
 from saz_jax.networks.gin_module import GIN
@@ -76,13 +77,14 @@ def compare(hidden: int, rounds: int) -> dict[str, float]:
     variables = network.init(jax.random.key(0))
     states, nodes = boards(SIDE, BATCH)
     typed = make_gin(GINConfig(hidden=hidden, head=hidden, edges="compass8"), SIDE)
+    alone = make_network(GIN(config), without_sums, SIDE, chunk_nodes=PRODUCT_NODES)
     matrix = jnp.ones((nodes.size, hidden)), jnp.ones((hidden, hidden))
     inputs = variables, states, nodes
     seconds = take_turns(
         {
             "grid": functools.partial(jax.jit(network.infer), *inputs),
             "segment": functools.partial(jax.jit(segment_sums(config, SIDE)), *inputs),
-            "alone": functools.partial(jax.jit(make_network(GIN(config), without_sums, SIDE).infer), *inputs),
+            "alone": functools.partial(jax.jit(alone.infer), *inputs),
             "compass8": functools.partial(jax.jit(typed.infer), typed.init(jax.random.key(0)), *inputs[1:]),
             "product": functools.partial(jax.jit(jnp.matmul), *matrix),
         },

@@ -7,18 +7,27 @@ import jax
 
 from saz_jax.types import Array
 
-CHUNK_NODES = 3072
-"""Nodes of a piece: its arrays stay in the second-level cache, and both halves of a 2-core CPU are busy."""
+PRODUCT_NODES = 3072
+"""Nodes of a piece for networks made of matrix products: its arrays stay in the second-level cache."""
+CONVOLUTION_NODES = 6144
+"""The same for convolutions, which share their work between cores only above a certain size."""
 
 
-def in_chunks(function: Callable[..., Any], variables: Any, batch: tuple[Array, ...], num_nodes: int) -> Any:
+def in_chunks(
+    function: Callable[..., Any],
+    variables: Any,
+    batch: tuple[Array, ...],
+    *,
+    num_nodes: int,
+    chunk_nodes: int,
+) -> Any:
     """`function(variables, *batch)`, computed a chunk of the batch at a time when it runs on a CPU.
 
     Normalisation and activations are bound by memory, so a CPU gains up to 2x from chunks that fit its cache;
     other devices want the whole batch.  Each item of the batch must be treated alone: not for training.
     """
     size = batch[0].shape[0]
-    chunk = _chunk_size(size, num_nodes)
+    chunk = _chunk_size(size, max(chunk_nodes // num_nodes, 1))
     if chunk == size:
         return function(variables, *batch)
 
@@ -30,8 +39,7 @@ def in_chunks(function: Callable[..., Any], variables: Any, batch: tuple[Array, 
     return jax.lax.platform_dependent(variables, *batch, cpu=chunked, default=function)
 
 
-def _chunk_size(size: int, num_nodes: int) -> int:
-    """The largest divisor of the batch within `CHUNK_NODES`; the whole batch if that would be tiny pieces."""
-    most = max(CHUNK_NODES // num_nodes, 1)
+def _chunk_size(size: int, most: int) -> int:
+    """The largest divisor of the batch up to `most`; the whole batch if that would be tiny pieces."""
     chunk = max(c for c in range(1, min(most, size) + 1) if size % c == 0)
     return chunk if chunk * 4 >= most else size

@@ -9,6 +9,7 @@ import jraph
 
 from saz_jax.config import GINConfig
 from saz_jax.networks.checks import check_config
+from saz_jax.networks.chunks import CONVOLUTION_NODES, PRODUCT_NODES
 from saz_jax.networks.features import NUM_FEATURES
 from saz_jax.networks.gin_module import GIN, NodeOutput
 from saz_jax.networks.neighbours import board_neighbours, graph_neighbours
@@ -19,7 +20,8 @@ from saz_jax.types import Array, Evaluation, Network, Variables
 
 def make_gin(config: GINConfig, max_size: int) -> Network:
     """The GIN on padded boards of side `max_size`; its variables fit every board size and every graph."""
-    return make_network(GIN(config), _read_boards, max_size)
+    chunk_nodes = CONVOLUTION_NODES if config.edges == "compass8" else PRODUCT_NODES
+    return make_network(GIN(config), _read_boards, max_size, chunk_nodes=chunk_nodes)
 
 
 def _read_boards(gin: GIN, features: Array, nodes: Array, train: bool) -> Output:

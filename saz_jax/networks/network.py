@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from saz_jax.networks.checks import check_boards, check_config, check_variables
-from saz_jax.networks.chunks import in_chunks
+from saz_jax.networks.chunks import CONVOLUTION_NODES, in_chunks
 from saz_jax.networks.features import NUM_FEATURES, node_features
 from saz_jax.types import Array, Evaluation, GameState, Network, Variables
 
@@ -34,10 +34,12 @@ def make_network(
     max_size: int,
     init_side: int = 1,
     sizes: tuple[int, int | None] = (1, None),
+    chunk_nodes: int = CONVOLUTION_NODES,
 ) -> Network:
     """The network of a flax module whose `config` names its features, with its inputs checked.
 
-    `read` runs the module on boards; `init_side` is a padded side on which its variables can be made.
+    `read` runs the module on boards; `init_side` is a padded side on which its variables can be made, and
+    `chunk_nodes` how many nodes a CPU reads at a time.
     """
     check_config(module.config, max_size)
     kind = module.config.features
@@ -61,7 +63,8 @@ def make_network(
 
     def infer(variables: Variables, states: GameState, nodes: Array) -> Evaluation:
         features = inputs(variables, states, nodes)
-        return in_chunks(evaluate, variables, (features, nodes), nodes.shape[1])
+        batch = features, nodes
+        return in_chunks(evaluate, variables, batch, num_nodes=nodes.shape[1], chunk_nodes=chunk_nodes)
 
     def fit(
         variables: Variables, key: Array, states: GameState, nodes: Array
