@@ -1,11 +1,18 @@
 """ScalableAlphaZero in JAX: train on small boards, play on large ones."""
 
-from saz_jax import config, sgf, svg, text, training
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from saz_jax import config, sgf, svg, text
 from saz_jax.agent import Agent, load_agent
 from saz_jax.arena import play_match
 from saz_jax.games import make_game
 from saz_jax.players import greedy_player, random_player
 from saz_jax.types import Evaluation, Game, GameState, Player, SearchOutput
+
+if TYPE_CHECKING:
+    from saz_jax import training
 
 __version__ = "0.1.0"
 
@@ -28,3 +35,10 @@ __all__ = [
     "text",
     "training",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    # Training needs orbax, which takes a second or two to import.
+    if name == "training":
+        return importlib.import_module("saz_jax.training")
+    raise AttributeError(f"module 'saz_jax' has no attribute {name!r}")

@@ -111,6 +111,11 @@ def check(config: TrainConfig) -> None:
             f"learner.history={config.learner.history}, learner.passes={config.learner.passes}; "
             f"use at least 1 iteration and more than 0 passes"
         )
+    piece = config.learner.piece
+    if piece < 0 or (piece and config.learner.batch_size % piece):
+        raise ValueError(
+            f"learner.piece={piece} does not divide learner.batch_size={config.learner.batch_size}"
+        )
     if not 0 <= config.learner.average < 1:
         raise ValueError(f"learner.average={config.learner.average}; use 0 (off) or a decay such as 0.999")
 

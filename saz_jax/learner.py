@@ -60,23 +60,40 @@ def make_learner(
     def init(variables: Variables) -> LearnerState:
         return LearnerState(variables, optimiser.init(variables["params"]), variables, jnp.int32(0))
 
-    def loss(params: Any, variables: Variables, key: Array, batch: Batch) -> tuple[Array, Any]:
-        states = as_states(batch)
+    def loss(params: Any, variables: Variables, key: Array, piece: Batch, whole: Batch) -> tuple[Array, Any]:
+        """The piece's share of the loss of the whole batch."""
+        states = as_states(piece)
         nodes = jax.vmap(live_nodes)(states)
         evaluation, updated = network.fit({**variables, "params": params}, key, states, nodes)
         logits = evaluation.logits
         if config.policy_over == "legal":
-            logits = jnp.where(batch.legal, logits, jnp.finfo(logits.dtype).min)
+            logits = jnp.where(piece.legal, logits, jnp.finfo(logits.dtype).min)
         # Masked nodes have a log-probability of -inf, and 0 * -inf is no number.
-        log_prior = jnp.where(batch.policy > 0, jax.nn.log_softmax(logits), 0.0)
-        entropy = -jnp.sum(batch.policy * log_prior, axis=-1)
-        searched = batch.searched.astype(entropy.dtype)
-        policy = jnp.sum(entropy * searched) / jnp.maximum(jnp.sum(searched), 1)
-        value = jnp.mean(jnp.square(evaluation.value - batch.outcome))
-        total = policy + config.value_weight * value
-        if config.l2:
-            total += config.l2 * optax.tree.norm(params, squared=True)
-        return total, (policy, value, updated)
+        log_prior = jnp.where(piece.policy > 0, jax.nn.log_softmax(logits), 0.0)
+        entropy = -jnp.sum(piece.policy * log_prior, axis=-1)
+        policy = jnp.sum(jnp.where(piece.searched, entropy, 0.0)) / jnp.maximum(jnp.sum(whole.searched), 1)
+        value = jnp.sum(jnp.square(evaluation.value - piece.outcome)) / whole.outcome.shape[0]
+        return policy + config.value_weight * value, (policy, value, updated)
+
+    def gradients(variables: Variables, key: Array, batch: Batch) -> tuple[Any, Array, Array, Variables]:
+        """(gradient, policy loss, value loss, variables with updated statistics), piece by piece."""
+        count = batch.outcome.shape[0] // (config.piece or batch.outcome.shape[0])
+        params = variables["params"]
+
+        def add(sums: Any, step: tuple[Array, Batch]) -> tuple[Any, None]:
+            gradient, policy, value, variables = sums
+            (_, (more_policy, more_value, updated)), more = jax.value_and_grad(loss, has_aux=True)(
+                params, variables, *step, batch
+            )
+            gradient = jax.tree.map(jnp.add, gradient, more)
+            return (gradient, policy + more_policy, value + more_value, updated), None
+
+        nothing = jax.tree.map(jnp.zeros_like, params), jnp.zeros(()), jnp.zeros(()), variables
+        if count == 1:
+            return add(nothing, (key, batch))[0]
+        # Every piece takes its share from every device: the split axis of the batch stays in front.
+        pieces = jax.tree.map(lambda x: x.reshape(-1, count, *x.shape[1:]).swapaxes(0, 1), batch)
+        return jax.lax.scan(add, nothing, (jax.random.split(key, count), pieces))[0]
 
     def step(state: LearnerState, key: Array, batch: Batch) -> tuple[LearnerState, Losses]:
         symmetry_key, dropout_key = jax.random.split(key)
@@ -84,9 +101,11 @@ def make_learner(
             which = jax.random.randint(symmetry_key, batch.size.shape, 0, NUM_SYMMETRIES)
             batch = jax.vmap(transformed)(batch, which)
         params = state.variables["params"]
-        (total, (policy, value, updated)), gradient = jax.value_and_grad(loss, has_aux=True)(
-            params, state.variables, dropout_key, batch
-        )
+        gradient, policy, value, updated = gradients(state.variables, dropout_key, batch)
+        total = policy + config.value_weight * value
+        if config.l2:
+            total += config.l2 * optax.tree.norm(params, squared=True)
+            gradient = jax.tree.map(lambda g, p: g + 2 * config.l2 * p, gradient, params)
         change, optimiser_state = optimiser.update(gradient, state.optimiser, params)
         variables = {**updated, "params": optax.apply_updates(params, change)}
         average = variables

@@ -78,6 +78,18 @@ def test_the_loss_is_the_hand_computed_one():
     np.testing.assert_allclose(decayed.total - losses.total, extra, rtol=1e-4)
 
 
+@pytest.mark.parametrize("edges", ["grid4", "compass8"])
+def test_pieces_add_up_to_the_gradient_of_the_whole_batch(edges):
+    network = make_gin(dataclasses.replace(GIN, edges=edges, norm="layer"), 5)
+    batch = positions()._replace(searched=jnp.arange(6) % 3 > 0)
+    results = []
+    for piece in (0, 2):
+        init, step = make_learner(network, LearnerConfig(l2=0.1, piece=piece))
+        state, losses = jax.jit(step)(init(network.init(jax.random.key(0))), jax.random.key(1), batch)
+        results.append((state.optimiser[1][0].mu, losses))
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6), *results)
+
+
 def test_over_legal_moves_illegal_logits_do_not_matter():
     batch = positions()
     _, everything = one_step(batch)

@@ -206,6 +206,7 @@ def test_an_iteration_leaves_the_state_before_it_as_it_was():
         ({"selfplay": SelfPlayConfig(games=0)}, "selfplay.games=0"),
         ({"selfplay": SelfPlayConfig(games=4, full_share=0.0)}, "full_share=0.0"),
         ({"learner": LearnerConfig(passes=0.0)}, "more than 0 passes"),
+        ({"learner": LearnerConfig(batch_size=8, piece=3)}, "piece=3 does not divide"),
         ({"learner": LearnerConfig(average=1.0)}, "average=1.0"),
         ({"model": "saz", "subgraphs": SubgraphConfig(shrink=2)}, "cannot play on board side 3"),
     ],
