@@ -164,7 +164,8 @@ def train(console: Console, arguments: Arguments, workdir: Path) -> None:
                 for sink in sinks:
                     sink(row)
     except KeyboardInterrupt:
-        console.print(f"stopped; everything up to the last iteration is saved. To continue: {again(workdir)}")
+        saved = "stopped; everything up to the last iteration is saved"
+        console.print(f"{saved}. To continue: {again(workdir)}", soft_wrap=True)
         sys.exit(130)
     if jax.process_index() == 0:
         conclude(console, config, workdir)

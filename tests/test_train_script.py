@@ -98,7 +98,7 @@ def test_a_signal_saves_and_says_how_to_continue(number, tmp_path):
         (["--preset", "huge"], "huge"),
         (["--model", "model9"], "model9"),
         (["--colour", "red"], "--colour"),
-        (["--game", "othello", "--sizes", "2"], "board side 2 is too small for othello"),
+        (["--game", "othello", "--sizes", "2", "6"], "board side 2 is too small for othello"),
         (["--sizes", "five"], "five"),
         (["--resume", "--workdir", "nowhere"], "there is no run in nowhere"),
         (["--init-from", "nobody"], "no agent at nobody"),
