@@ -95,6 +95,21 @@ def test_padding_changes_nothing(config):
     np.testing.assert_allclose(results[2], results[0], atol=1e-5)
 
 
+def test_embeddings_of_a_350x350_board_are_made_and_padding_to_it_changes_nothing():
+    variables = noisy_variables(make_gin(SMALL, 9))
+    embedded = {}
+    for side in (9, 350):
+        states, nodes = random_positions(3, [9], side)
+        embedded[side] = np.asarray(jax.jit(make_gin(SMALL, side).embed)(variables, states, nodes))
+    assert embedded[350].shape == (1, 350 * 350 + 1, SMALL.head)
+    corner = embedded[350][0, :-1].reshape(350, 350, -1)[:9, :9].reshape(81, -1)
+    np.testing.assert_allclose(corner, embedded[9][0, :-1], atol=1e-5)
+    states, nodes = random_positions(3, [350], 350)
+    whole = np.asarray(jax.jit(make_gin(SMALL, 350).embed)(variables, states, nodes))
+    assert np.isfinite(whole).all()
+    assert whole[0].std(0).max() > 0
+
+
 def test_masked_batch_norm_has_the_statistics_of_unpadded_boards():
     config = dataclasses.replace(SMALL, dropout=0.0)
     variables = make_gin(config, 5).init(jax.random.key(0))
