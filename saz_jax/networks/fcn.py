@@ -27,7 +27,11 @@ def pool(x: Array, points: Array) -> Array:
     count = jnp.maximum(points.sum((1, 2)), 1).astype(x.dtype)[:, None]
     mean = x.sum((1, 2)) / count
     side = jnp.sqrt(count)
-    return jnp.concatenate([mean, mean * (side - TYPICAL_SIDE) / TYPICAL_SIDE, x.max((1, 2))], axis=-1)
+    # By index: the gradient of a maximum looks for the points equal to it, and finds none, 0/0, where the
+    # compiler has computed x a second time with another rounding.
+    flat = x.reshape(x.shape[0], -1, x.shape[-1])
+    largest = jnp.take_along_axis(flat, flat.argmax(1, keepdims=True), axis=1)[:, 0]
+    return jnp.concatenate([mean, mean * (side - TYPICAL_SIDE) / TYPICAL_SIDE, largest], axis=-1)
 
 
 class Block(nn.Module):
