@@ -80,4 +80,6 @@ def preset(name: PresetName, game: GameName, model: ModelName) -> TrainConfig:
             symmetries=True,
             average=0.998,
         ),
+        # The ensemble makes an evaluation on a large board expensive beside the training itself.
+        evaluation=EvaluationConfig(every=25, games=16, simulations=16),
     )
