@@ -29,8 +29,9 @@ class GINConfig:
     edges: Literal["grid4", "grid8", "compass8"] = "grid4"
     """grid4: four neighbours, all alike (the paper); grid8: eight, all alike; compass8: eight, each
     compass direction a relation with its own weights."""
-    dummy: Literal["sum", "mean"] = "sum"
-    """How messages into the dummy node are pooled: sum (the paper; grows with the board) or mean."""
+    dummy: Literal["sum", "mean", "max"] = "sum"
+    """How messages into the dummy node are pooled: sum (the paper; grows with the board), mean (one stone
+    weighs less on a larger board) or max (a pattern counts alike on every board)."""
     residual: bool = False
     """Add each GIN layer's input to its output where the widths agree."""
     norm: Literal["batch", "layer"] = "batch"

@@ -103,8 +103,10 @@ def test_a_move_without_a_full_search_teaches_the_value_only():
     state, losses = one_step(none)
     assert losses.policy == 0
     assert losses.value > 0
-    before = NETWORK.init(jax.random.key(0))["params"]["policy"]["kernel"]
-    np.testing.assert_array_equal(state.variables["params"]["policy"]["kernel"], before)
+    before = NETWORK.init(jax.random.key(0))["params"]["policy_and_value"]["kernel"]
+    after = state.variables["params"]["policy_and_value"]["kernel"]
+    np.testing.assert_array_equal(after[:, 0], before[:, 0])
+    assert np.any(after[:, 1] != before[:, 1])
 
 
 def test_the_average_follows_slowly_and_without_averaging_it_is_the_weights():
@@ -117,7 +119,7 @@ def test_the_average_follows_slowly_and_without_averaging_it_is_the_weights():
         state, _ = step(state, jax.random.key(i), batch)
 
     def kernel(variables):
-        return np.asarray(variables["params"]["value"]["kernel"])
+        return np.asarray(variables["params"]["policy_and_value"]["kernel"])
 
     moved = np.abs(kernel(state.variables) - kernel(start.variables)).sum()
     lagging = np.abs(kernel(state.average) - kernel(start.variables)).sum()

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from saz_jax.config import FCNConfig
 from saz_jax.networks.convolution import convolve, convolve_to_learn
 from saz_jax.networks.network import Output, make_network
-from saz_jax.networks.nodes import join_board, split_board, zero_absent
+from saz_jax.networks.nodes import join_board, largest, split_board, zero_absent
 from saz_jax.networks.norm import EPSILON
 from saz_jax.types import Array, Network
 
@@ -23,15 +23,12 @@ TYPICAL_SIDE = 10
 
 
 def pool(x: Array, points: Array) -> Array:
-    """[B, N, N, C] >= 0 and zero at absent points -> [B, 3 C]: mean, mean scaled by board side, maximum."""
+    """[B, N, N, C], zero at absent points, -> [B, 3 C]: mean, mean scaled by board side, maximum."""
     count = jnp.maximum(points.sum((1, 2)), 1).astype(x.dtype)[:, None]
     mean = x.sum((1, 2)) / count
     side = jnp.sqrt(count)
-    # By index: the gradient of a maximum looks for the points equal to it, and finds none, 0/0, where the
-    # compiler has computed x a second time with another rounding.
-    flat = x.reshape(x.shape[0], -1, x.shape[-1])
-    largest = jnp.take_along_axis(flat, flat.argmax(1, keepdims=True), axis=1)[:, 0]
-    return jnp.concatenate([mean, mean * (side - TYPICAL_SIDE) / TYPICAL_SIDE, largest], axis=-1)
+    scaled = mean * (side - TYPICAL_SIDE) / TYPICAL_SIDE
+    return jnp.concatenate([mean, scaled, largest(x, points)], axis=-1)
 
 
 class Block(nn.Module):

@@ -26,7 +26,7 @@ def make_gin(config: GINConfig, max_size: int) -> Network:
 
 def _read_boards(gin: GIN, features: Array, nodes: Array, train: bool) -> Output:
     present = split_board(nodes)
-    neighbours = board_neighbours(present, gin.config.edges, gin.config.dummy == "mean", train)
+    neighbours = board_neighbours(present, gin.config.edges, gin.config.dummy, train)
     output = gin(split_board(features), present, neighbours, train)
     value = jnp.where(nodes, join_board(output.value), 0).sum(1) / jnp.maximum(nodes.sum(1), 1)
     return Output(join_board(output.embedding), join_board(output.logits), jnp.tanh(value))
@@ -58,7 +58,7 @@ def make_graph_gin(config: GINConfig) -> GraphNetwork:
     def forward(
         variables: Variables, graphs: jraph.GraphsTuple, present: Array, train: bool, **options: Any
     ) -> Any:
-        neighbours = graph_neighbours(graphs, config.dummy == "mean")
+        neighbours = graph_neighbours(graphs, config.dummy)
         return gin.apply(variables, (graphs.nodes,), (present,), neighbours, train, **options)
 
     def infer(variables: Variables, graphs: jraph.GraphsTuple, present: Array | None = None) -> Evaluation:
@@ -96,6 +96,6 @@ def _checked(config: GINConfig, graphs: jraph.GraphsTuple, present: Array | None
     shape, wanted = nodes.shape, NUM_FEATURES[config.features]
     if len(shape) != 2 or shape[1] != wanted:
         raise ValueError(f"nodes have shape {shape}; {config.features!r} takes [nodes, {wanted}]")
-    if graphs.edges is None and (config.edges == "compass8" or config.dummy == "mean"):
-        raise ValueError("edges is None, but compass8 edges and a mean dummy need edge types there, int32[E]")
+    if graphs.edges is None and (config.edges == "compass8" or config.dummy != "sum"):
+        raise ValueError("edges is None, but compass8 edges and a mean or max dummy need its types, int32[E]")
     return jnp.ones(shape[0], bool) if present is None else present

@@ -87,5 +87,5 @@ class GIN(nn.Module):
                 x = each(nn.LayerNorm(epsilon=EPSILON, name=f"norm_{index}"), x)
             dropout = nn.Dropout(self.config.dropout, deterministic=not train)
             x = each(lambda z, dropout=dropout: dropout(nn.relu(z)), x)
-        policy, value = nn.Dense(1, name="policy"), nn.Dense(1, name="value")
-        return NodeOutput(x, each(lambda z: policy(z)[..., 0], x), each(lambda z: value(z)[..., 0], x))
+        heads = each(nn.Dense(2, name="policy_and_value"), x)
+        return NodeOutput(x, each(lambda z: z[..., 0], heads), each(lambda z: z[..., 1], heads))

@@ -4,7 +4,7 @@ Both offer the same two functions of the node array h, whose absent nodes are ze
   total(h)            sum_{j in N(i)} h_j, all edges alike
   typed(h, kernels)   W_self h_i + sum_t W_t sum_{j in N_t(i)} h_j over edge types t; kernels: [T + 1, F, H],
                       one for every edge type, W_self last
-With `mean`, what the points send to a dummy node is averaged over them instead of summed.
+What the points send to a dummy node is pooled as `GINConfig.dummy` says: sum, mean or max.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ import numpy as np
 from saz_jax.games.board import COMPASS8
 from saz_jax.graph import DIRECTIONS, FROM_DUMMY, NUM_EDGE_TYPES, TO_DUMMY
 from saz_jax.networks.convolution import convolve, convolve_to_learn
-from saz_jax.networks.nodes import Nodes
+from saz_jax.networks.nodes import Nodes, largest
 from saz_jax.types import Array
 
 SELF = NUM_EDGE_TYPES
@@ -34,13 +34,15 @@ class Neighbours(NamedTuple):
     typed: Callable[[Nodes, Array], Nodes]
 
 
-def board_neighbours(present: Nodes, edges: str, mean: bool, train: bool) -> Neighbours:
+def board_neighbours(present: Nodes, edges: str, dummy_pool: str, train: bool) -> Neighbours:
     """Neighbours on B padded boards; present: (bool[B, N, N], bool[B])."""
     count = jnp.maximum(present[0].sum((1, 2)), 1)[:, None].astype(jnp.float32)
 
     def pooled(points: Array) -> Array:
+        if dummy_pool == "max":
+            return largest(points, present[0])
         total = points.sum((1, 2))
-        return total / count if mean else total
+        return total / count if dummy_pool == "mean" else total
 
     def total(h: Nodes) -> Nodes:
         points, dummy = h
@@ -60,29 +62,37 @@ def board_neighbours(present: Nodes, edges: str, mean: bool, train: bool) -> Nei
     return Neighbours(total, typed)
 
 
-def graph_neighbours(graphs: jraph.GraphsTuple, mean: bool) -> Neighbours:
+def graph_neighbours(graphs: jraph.GraphsTuple, dummy_pool: str) -> Neighbours:
     """Neighbours in any `GraphsTuple`; `graphs.edges` holds the edge types, int32[E].
 
-    Edge types matter for `typed` and for `mean`; without either, `graphs.edges` is not read.
+    Edge types matter for `typed` and for a mean or max; without either, `graphs.edges` is not read.
     """
     arrays: tuple[Any, ...] = (graphs.senders, graphs.receivers, graphs.edges)
     senders, receivers, types = arrays
 
-    def messages(h: Array) -> Array:
-        sent = h[senders]
-        if not mean:
-            return sent
-        to_dummy = types == TO_DUMMY
-        received = jraph.segment_sum(to_dummy.astype(h.dtype), receivers, h.shape[0])
-        return jnp.where(to_dummy[:, None], sent / jnp.maximum(received, 1)[receivers, None], sent)
+    def pooled(h: Array) -> Array:
+        """What each node gets over its edges of the type to-dummy, 0 where it has none."""
+        to_dummy = (types == TO_DUMMY)[:, None]
+        if dummy_pool == "max":
+            most = jraph.segment_max(jnp.where(to_dummy, h[senders], -jnp.inf), receivers, h.shape[0])
+            return jnp.where(jnp.isneginf(most), 0, most)
+        total = jraph.segment_sum(jnp.where(to_dummy, h[senders], 0), receivers, h.shape[0])
+        return total / jnp.maximum(jraph.segment_sum(to_dummy.astype(h.dtype), receivers, h.shape[0]), 1)
 
     def total(h: Nodes) -> Nodes:
-        return (jraph.segment_sum(messages(h[0]), receivers, h[0].shape[0]),)
+        (h_all,) = h
+        if dummy_pool == "sum":
+            return (jraph.segment_sum(h_all[senders], receivers, h_all.shape[0]),)
+        others = jnp.where((types == TO_DUMMY)[:, None], 0, h_all[senders])
+        return (jraph.segment_sum(others, receivers, h_all.shape[0]) + pooled(h_all),)
 
     def typed(h: Nodes, kernels: Array) -> Nodes:
-        num_nodes = h[0].shape[0]
-        sums = jraph.segment_sum(messages(h[0]), types * num_nodes + receivers, NUM_EDGE_TYPES * num_nodes)
+        (h_all,) = h
+        num_nodes = h_all.shape[0]
+        sums = jraph.segment_sum(h_all[senders], types * num_nodes + receivers, NUM_EDGE_TYPES * num_nodes)
         sums = sums.reshape(NUM_EDGE_TYPES, num_nodes, -1)
-        return (jnp.einsum("tnf,tfh->nh", sums, kernels[:SELF]) + h[0] @ kernels[SELF],)
+        if dummy_pool != "sum":
+            sums = sums.at[TO_DUMMY].set(pooled(h_all))
+        return (jnp.einsum("tnf,tfh->nh", sums, kernels[:SELF]) + h_all @ kernels[SELF],)
 
     return Neighbours(total, typed)

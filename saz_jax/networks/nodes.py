@@ -38,6 +38,15 @@ def zero_absent(x: Array, present: Array) -> Array:
     return jnp.where(present[..., None], x, 0)
 
 
+def largest(x: Array, present: Array) -> Array:
+    """The largest value of each feature among the present points, [B, N, N, F] -> [B, F]; 0 without any."""
+    # By index: the gradient of a maximum looks for the points equal to it, and finds none, 0/0, where the
+    # compiler has computed x a second time with another rounding.
+    flat, there = x.reshape(x.shape[0], -1, x.shape[-1]), present.reshape(x.shape[0], -1, 1)
+    index = jnp.where(there, flat, -jnp.inf).argmax(1, keepdims=True)
+    return jnp.where(there.any(1), jnp.take_along_axis(flat, index, axis=1)[:, 0], 0)
+
+
 def along_features(vector: Array, x: Any) -> Array:
     """vector: [F], with leading axes so that it broadcasts against x: [..., F]."""
     return vector.reshape((1,) * (x.ndim - 1) + vector.shape)

@@ -30,8 +30,8 @@ def gin(variables, config, features, edges):
             running = _as_numpy(variables["batch_stats"][f"norm_{index}"])
             x = norm["scale"] * (x - running["mean"]) / np.sqrt(running["var"] + 1e-5) + norm["bias"]
         x = np.maximum(x, 0)
-    logits = _linear(params["policy"], x)[:, 0]
-    return logits, np.tanh(_linear(params["value"], x)[:, 0].mean())
+    logits, values = _linear(params["policy_and_value"], x).T
+    return logits, np.tanh(values.mean())
 
 
 def _first_linear(layer, config, h, edges, node, own):
@@ -42,6 +42,9 @@ def _first_linear(layer, config, h, edges, node, own):
         if receiver == node:
             share = to_dummy if config.dummy == "mean" and kind == 8 else 1
             incoming.append((kind, h[sender] / share))
+    if config.dummy == "max" and to_dummy:
+        most = np.max([message for kind, message in incoming if kind == 8], axis=0)
+        incoming = [(kind, message) for kind, message in incoming if kind != 8] + [(8, most)]
     if config.edges == "compass8":
         total = own * h[node] @ layer["kernels"][10] + layer["bias"]
         for kind, message in incoming:
