@@ -23,6 +23,8 @@ TRAINED_SIZES: dict[GameName, tuple[int, ...]] = {
     "go": (5, 6, 7, 8, 9),
 }
 """The paper's training sizes (Sec. 4.1); for Go it names the largest only."""
+SMALL_SIZES: dict[GameName, tuple[int, ...]] = {"othello": (6, 7, 8), "gomoku": (7, 8, 9), "go": (7, 8, 9)}
+"""Those of the small recipe: little is decided on smaller boards, which padding makes as expensive."""
 
 
 def preset(name: PresetName, game: GameName, model: ModelName) -> TrainConfig:
@@ -54,10 +56,11 @@ def preset(name: PresetName, game: GameName, model: ModelName) -> TrainConfig:
         )
     return dataclasses.replace(
         paper,
+        sizes=paper.sizes if len(paper.sizes) == 1 else SMALL_SIZES[game],
         gin=GINConfig(
-            layers=4,
-            hidden=48,
-            head=48,
+            layers=5,
+            hidden=32,
+            head=32,
             edges="compass8",
             dummy="mean",
             residual=True,
@@ -65,14 +68,14 @@ def preset(name: PresetName, game: GameName, model: ModelName) -> TrainConfig:
             dropout=0.0,
             features="stones_legal",
         ),
-        cnn=CNNConfig(channels=48, dense=(128, 64), features="stones_legal"),
-        fcn=FCNConfig(blocks=3, channels=48),
-        search=SearchConfig(kind="gumbel", simulations=24),
-        selfplay=SelfPlayConfig(games=128, moves=32, favour="none", subgraphs=False),
+        cnn=CNNConfig(channels=32, dense=(128, 64), features="stones_legal"),
+        fcn=FCNConfig(blocks=3, channels=32),
+        search=SearchConfig(kind="gumbel", simulations=16),
+        selfplay=SelfPlayConfig(games=128, moves=16, favour="none", subgraphs=False),
         learner=LearnerConfig(
             passes=0.25,
             batch_size=256,
-            piece=0 if model in ("model1", "model5") else 32,
+            piece=0 if model in ("model1", "model5") else 16,
             learning_rate=2e-3,
             warmup_steps=100,
             clip=1.0,

@@ -6,13 +6,12 @@ depends on padding or on the rest of the batch, and training equals inference.
 """
 
 import functools
-from collections.abc import Callable
 
 import flax.linen as nn
 import jax.numpy as jnp
 
 from saz_jax.config import FCNConfig
-from saz_jax.networks.convolution import convolve, convolve_to_learn
+from saz_jax.networks.convolution import convolve
 from saz_jax.networks.network import Output, make_network
 from saz_jax.networks.nodes import join_board, largest, split_board, zero_absent
 from saz_jax.networks.norm import EPSILON
@@ -36,11 +35,10 @@ class Block(nn.Module):
 
     channels: int
     pooled: bool
-    convolve: Callable[..., Array]
 
     @nn.compact
     def __call__(self, x: Array, points: Array) -> Array:
-        conv = functools.partial(nn.Conv, self.channels, (3, 3), conv_general_dilated=self.convolve)
+        conv = functools.partial(nn.Conv, self.channels, (3, 3), conv_general_dilated=convolve)
         active = zero_absent(nn.relu(nn.LayerNorm(epsilon=EPSILON)(x)), points)
         y = conv()(active)
         if self.pooled:
@@ -56,17 +54,16 @@ class FCN(nn.Module):
 
     @nn.compact
     def __call__(self, features: Array, nodes: Array, train: bool) -> Output:
-        # Layer norm and no dropout: both modes compute the same, each in its fastest way.
-        run = convolve_to_learn if train else convolve
+        del train  # Layer norm and no dropout: both modes compute the same.
         channels = self.config.channels
         planes, dummy = split_board(features)
         points, _ = split_board(nodes)
         # A plane of ones tells the edge of the board from empty points.
         ones = jnp.ones((*planes.shape[:-1], 1), planes.dtype)
         seen = zero_absent(jnp.concatenate([planes, ones], axis=-1), points)
-        x = nn.Conv(channels, (3, 3), conv_general_dilated=run)(seen)
+        x = nn.Conv(channels, (3, 3), conv_general_dilated=convolve)(seen)
         for index in range(1, self.config.blocks + 1):
-            x = Block(channels, pooled=index % self.config.pool_every == 0, convolve=run)(x, points)
+            x = Block(channels, pooled=index % self.config.pool_every == 0)(x, points)
         x = zero_absent(nn.relu(nn.LayerNorm(epsilon=EPSILON)(x)), points)
         board = jnp.concatenate([pool(x, points), dummy], axis=-1)
 

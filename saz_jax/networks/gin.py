@@ -26,7 +26,7 @@ def make_gin(config: GINConfig, max_size: int) -> Network:
 
 def _read_boards(gin: GIN, features: Array, nodes: Array, train: bool) -> Output:
     present = split_board(nodes)
-    neighbours = board_neighbours(present, gin.config.edges, gin.config.dummy, train)
+    neighbours = board_neighbours(present, gin.config.edges, gin.config.dummy)
     output = gin(split_board(features), present, neighbours, train)
     value = jnp.where(nodes, join_board(output.value), 0).sum(1) / jnp.maximum(nodes.sum(1), 1)
     return Output(join_board(output.embedding), join_board(output.logits), jnp.tanh(value))

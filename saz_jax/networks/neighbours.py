@@ -16,7 +16,7 @@ import numpy as np
 
 from saz_jax.games.board import COMPASS8
 from saz_jax.graph import DIRECTIONS, FROM_DUMMY, NUM_EDGE_TYPES, TO_DUMMY
-from saz_jax.networks.convolution import convolve, convolve_to_learn
+from saz_jax.networks.convolution import convolve
 from saz_jax.networks.nodes import Nodes, largest
 from saz_jax.types import Array
 
@@ -34,7 +34,7 @@ class Neighbours(NamedTuple):
     typed: Callable[[Nodes, Array], Nodes]
 
 
-def board_neighbours(present: Nodes, edges: str, dummy_pool: str, train: bool) -> Neighbours:
+def board_neighbours(present: Nodes, edges: str, dummy_pool: str) -> Neighbours:
     """Neighbours on B padded boards; present: (bool[B, N, N], bool[B])."""
     count = jnp.maximum(present[0].sum((1, 2)), 1)[:, None].astype(jnp.float32)
 
@@ -54,7 +54,7 @@ def board_neighbours(present: Nodes, edges: str, dummy_pool: str, train: bool) -
     def typed(h: Nodes, kernels: Array) -> Nodes:
         points, dummy = h
         window = kernels[_WINDOW].reshape(3, 3, *kernels.shape[1:])
-        around = (convolve_to_learn if train else convolve)(points, window)
+        around = convolve(points, window)
         from_dummy = dummy @ kernels[FROM_DUMMY]
         into_dummy = dummy @ kernels[SELF] + pooled(points) @ kernels[TO_DUMMY]
         return around + from_dummy[:, None, None, :], into_dummy

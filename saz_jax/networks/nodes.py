@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+import jax
 import jax.numpy as jnp
 
 from saz_jax.types import Array
@@ -38,13 +39,31 @@ def zero_absent(x: Array, present: Array) -> Array:
     return jnp.where(present[..., None], x, 0)
 
 
+@jax.custom_vjp
 def largest(x: Array, present: Array) -> Array:
     """The largest value of each feature among the present points, [B, N, N, F] -> [B, F]; 0 without any."""
-    # By index: the gradient of a maximum looks for the points equal to it, and finds none, 0/0, where the
-    # compiler has computed x a second time with another rounding.
-    flat, there = x.reshape(x.shape[0], -1, x.shape[-1]), present.reshape(x.shape[0], -1, 1)
-    index = jnp.where(there, flat, -jnp.inf).argmax(1, keepdims=True)
-    return jnp.where(there.any(1), jnp.take_along_axis(flat, index, axis=1)[:, 0], 0)
+    most = jnp.where(present[..., None], x, -jnp.inf).max((1, 2))
+    return jnp.where(jnp.isneginf(most), 0, most)
+
+
+def _largest_forward(x: Array, present: Array) -> tuple[Array, tuple[Array, Array, Array]]:
+    most = largest(x, present)
+    return most, (x, present, most)
+
+
+def _largest_backward(kept: tuple[Array, Array, Array], gradient: Array) -> tuple[Array, None]:
+    """The points that hold the maximum share its gradient.
+
+    The gradient that jax derives divides by their number, which is 0 where the compiler has computed x a
+    second time with another rounding.
+    """
+    x, present, most = kept
+    holds = (x == most[:, None, None]) & present[..., None]
+    share = gradient / jnp.maximum(holds.sum((1, 2)), 1)
+    return jnp.where(holds, share[:, None, None], 0), None
+
+
+largest.defvjp(_largest_forward, _largest_backward)
 
 
 def along_features(vector: Array, x: Any) -> Array:
