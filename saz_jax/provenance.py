@@ -1,9 +1,11 @@
-"""Where a result comes from: versions, hardware and date, for every file of results."""
+"""Where a result comes from: command, versions, hardware and date, for every file of results."""
 
 import datetime
 import importlib.metadata
 import os
 import platform
+import shlex
+import sys
 from typing import Any
 
 import jax
@@ -14,8 +16,9 @@ PACKAGES = ("jax", "jaxlib", "flax", "optax", "mctx", "numpy")
 
 
 def provenance() -> dict[str, Any]:
-    """`versions`, `hardware` and `date` (UTC, when it was called), ready for JSON."""
+    """`command`, `versions`, `hardware` and `date` (UTC, when it was called), ready for JSON."""
     return {
+        "command": shlex.join(["python", *sys.argv]),
         "versions": {
             "python": platform.python_version(),
             "saz_jax": saz_jax.__version__,

@@ -3,6 +3,8 @@
 import importlib.metadata
 import json
 import platform
+import shlex
+import sys
 
 import pytest
 
@@ -15,6 +17,7 @@ CONFIG = {"game": "gomoku", "sizes": (5, 6)}
 
 def test_provenance_names_the_versions_and_the_hardware_at_hand():
     facts = json.loads(json.dumps(provenance()))
+    assert facts["command"] == shlex.join(["python", *sys.argv])
     assert facts["versions"]["python"] == platform.python_version()
     assert facts["versions"]["saz_jax"] == saz_jax.__version__
     assert facts["versions"]["jax"] == importlib.metadata.version("jax")
