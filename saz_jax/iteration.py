@@ -106,6 +106,8 @@ def check(config: TrainConfig) -> None:
         raise ValueError(f"selfplay.moves={config.selfplay.moves}; use a multiple of {CHUNK}")
     if not 0 < config.selfplay.full_share <= 1:
         raise ValueError(f"selfplay.full_share={config.selfplay.full_share}; use a share above 0, up to 1")
+    if not 0 <= config.selfplay.slips < 1:
+        raise ValueError(f"selfplay.slips={config.selfplay.slips}; use a share from 0 to below 1")
     if config.learner.history < 1 or config.learner.passes <= 0:
         raise ValueError(
             f"learner.history={config.learner.history}, learner.passes={config.learner.passes}; "

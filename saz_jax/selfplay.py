@@ -82,6 +82,8 @@ def make_play(
             else:
                 searched, choose = jnp.array(True), full_search
             action, policy, value = choose(variables, search_key, states, temperature)
+            if config.slips:
+                action = _slip(jax.random.fold_in(key, 3), action, states.legal, config.slips)
             after = jax.vmap(game.step)(states, action)
             record = Moves(
                 board=states.board,
@@ -117,6 +119,13 @@ def _deciding(search: SearchFn) -> Callable[..., tuple[Array, Array, Array]]:
         return found.action, found.policy, found.value
 
     return decide
+
+
+def _slip(key: Array, action: Array, legal: Array, share: float) -> Array:
+    """int32[B]: `action`, but in about `share` of the games a legal move at random."""
+    coin_key, move_key = jax.random.split(key)
+    anything = jax.random.categorical(move_key, jnp.where(legal, 0.0, -jnp.inf)).astype(action.dtype)
+    return jnp.where(jax.random.bernoulli(coin_key, share, action.shape), anything, action)
 
 
 def _where(condition: Array, chosen: GameState, other: GameState) -> GameState:

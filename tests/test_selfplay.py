@@ -89,6 +89,30 @@ def test_a_share_of_the_moves_is_searched_in_full():
     assert (record.searched == record.searched[:, :1]).all()
 
 
+def test_a_share_of_the_moves_slips_to_any_legal_one():
+    """Without slips, a policy that is sure of one move plays it."""
+
+    def sure(variables, key, states):
+        first = jax.nn.one_hot(jnp.argmax(states.legal, axis=1), states.legal.shape[1])
+        return Evaluation(100.0 * first, jnp.zeros(states.size.shape))
+
+    game = make_game("gomoku", 7)
+    states = make_new_games(game, (7,), "none")(jax.random.key(0), 64)
+
+    def strayed(slips):
+        """Share of the games whose first move was another one; and how many different moves there were."""
+        config = SelfPlayConfig(games=64, slips=slips)
+        play = make_play(game, sure, GUMBEL, config, (7,), 1, devices.make_mesh())
+        after, _ = play({}, jax.random.key(1), states)
+        moves = np.asarray(after.board).reshape(64, -1).argmax(1)
+        return np.mean(moves != 0), len(set(moves.tolist()))
+
+    assert strayed(0.0) == (0, 1)
+    share, different = strayed(0.5)
+    assert 0.25 < share < 0.75
+    assert different > 10
+
+
 def test_play_goes_on_from_where_it_stopped():
     """The second stretch begins with the positions that the first one ended on."""
     game = make_game("gomoku", 5, k=4)
