@@ -4,7 +4,7 @@
     python experiments/evaluate.py --game othello --player weights/othello --sizes 16 20 --json out.json
 
 A win counts 1, a tie 0.5, a loss 0; half the games are played with each colour. With --json, every run is
-kept as soon as it is over, and the same command continues where it stopped.
+kept as soon as it is over; the same command continues where it stopped, also with further --sizes or --runs.
 """
 
 import dataclasses
@@ -20,7 +20,7 @@ from rich.table import Table
 from saz_jax import compilation_cache, evaluation
 from saz_jax.console import plain_errors, terminate_like_interrupt
 from saz_jax.evaluation import MatchConfig
-from saz_jax.games_bar import GamesBar
+from saz_jax.games_bar import GamesBar, MatchDisplay
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,27 +32,6 @@ class Arguments:
     """File for the results: continued if its settings are the same, refused if they differ."""
     records: Path | None = None
     """Folder for the records of all games: SGF, plain text above 26x26."""
-
-
-class Display(evaluation.Progress):
-    """Shows an evaluation on a `GamesBar`."""
-
-    def __init__(self, bar: GamesBar, config: MatchConfig):
-        self._bar, self._config = bar, config
-
-    def begin(self, size: int, run: int) -> None:
-        """Names the run."""
-        self._bar.begin(f"{self._config.game} {size}x{size}, run {run + 1} of {self._config.runs}")
-
-    def finished(self, games: int) -> None:
-        """Moves the bar."""
-        self._bar.finished(games)
-
-    def end(self, size: int, summary: Mapping[str, Any]) -> None:
-        """One line for every run."""
-        runs = summary["runs"]
-        line = f"{size}x{size}, run {len(runs)} of {self._config.runs}: {runs[-1]['outcome']:.3f}"
-        self._bar.end(self._config.games, f"{line} in {runs[-1]['seconds']:.0f} s")
 
 
 def main(argv: list[str]) -> None:
@@ -67,7 +46,7 @@ def main(argv: list[str]) -> None:
     done = config.games * sum(len(size["runs"]) for size in sizes.values())
     try:
         with GamesBar(Console(stderr=True), total, done) as bar:
-            evaluation.evaluate(prepared, Display(bar, config))
+            evaluation.evaluate(prepared, MatchDisplay(bar, config))
     except KeyboardInterrupt:
         kept = "; the same command continues after the last whole run" if arguments.json else ""
         print(f"stopped{kept}", file=sys.stderr)

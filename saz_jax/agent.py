@@ -119,12 +119,17 @@ def agent_from(variables: Variables, facts: Mapping[str, Any]) -> Agent:
     return Agent(variables, about.game, about.options, about.model, about.search, about.trained_sizes, meta)
 
 
+def shipped_agents() -> dict[str, Path]:
+    """The exports that come with the package, by name."""
+    return {file.parent.name: file for folder in SHIPPED for file in sorted(folder.glob(f"*/{EXPORT}"))}
+
+
 def load_agent(path_or_name: str | Path) -> Agent:
     """The agent in an export, in the workdir of a training run, or shipped under a name such as "othello".
 
     A string that is a shipped name means that one; write "./othello" for a folder of your own.
     """
-    shipped = {file.parent.name: file for folder in SHIPPED for file in sorted(folder.glob(f"*/{EXPORT}"))}
+    shipped = shipped_agents()
     path = Path(path_or_name)
     if isinstance(path_or_name, str):
         path = shipped.get(path_or_name, path)

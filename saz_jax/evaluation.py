@@ -112,7 +112,7 @@ def prepare(
         "options": options,
         "weights": {player.text: player.weights, opponent.text: opponent.weights},
     }
-    results = ResultsFile(path, stored, seed=config.seed, sizes={})
+    results = ResultsFile(path, stored, extends=("sizes", "runs"), seed=config.seed, sizes={})
     return Evaluation(config, tables, results, Path(records) if records is not None else None)
 
 

@@ -1,9 +1,14 @@
 """How far an arena's games are: a live bar on a terminal, a line now and then elsewhere (extra `cli`)."""
 
 import time
+from collections.abc import Mapping
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from saz_jax import evaluation
+from saz_jax.evaluation import MatchConfig
 
 LINE_SECONDS = 10.0
 """Time between two lines where nobody watches a terminal."""
@@ -62,3 +67,24 @@ class GamesBar:
                 soft_wrap=True,
             )
             self._spoke = now
+
+
+class MatchDisplay(evaluation.Progress):
+    """Shows an evaluation on a `GamesBar`."""
+
+    def __init__(self, bar: GamesBar, config: MatchConfig):
+        self._bar, self._config = bar, config
+
+    def begin(self, size: int, run: int) -> None:
+        """Names the run."""
+        self._bar.begin(f"{self._config.game} {size}x{size}, run {run + 1} of {self._config.runs}")
+
+    def finished(self, games: int) -> None:
+        """Moves the bar."""
+        self._bar.finished(games)
+
+    def end(self, size: int, summary: Mapping[str, Any]) -> None:
+        """One line for every run."""
+        runs = summary["runs"]
+        line = f"{size}x{size}, run {len(runs)} of {self._config.runs}: {runs[-1]['outcome']:.3f}"
+        self._bar.end(self._config.games, f"{line} in {runs[-1]['seconds']:.0f} s")

@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +15,19 @@ class ResultsFile:
     """`data` with what it came from: config, versions, hardware, date, and `seconds` of work so far.
 
     A file of the same config is continued, also on another machine, which is then added to `continued`;
-    any other file is refused.  Without a path the results stay in memory.  `empty` is what a new file begins
+    any other file is refused.  Settings in `extends` only say how much is wanted: they may change, and the
+    file then holds the newest.  Without a path the results stay in memory.  `empty` is what a new file begins
     with besides.
     """
 
-    def __init__(self, path: str | Path | None, config: Mapping[str, Any], **empty: Any):
+    def __init__(
+        self, path: str | Path | None, config: Mapping[str, Any], *, extends: Sequence[str] = (), **empty: Any
+    ):
         self.path = Path(path) if path is not None else None
         settings = json.loads(json.dumps(config))  # tuples become lists, as they will when read again
         self.data: dict[str, Any] = {"config": settings, **provenance(), "seconds": 0.0, **empty}
         if self.path is not None and self.path.exists():
-            self.data = _continue(self.path, self.data)
+            self.data = _continue(self.path, self.data, extends)
         self._since = time.monotonic()
         self.save()
 
@@ -59,14 +62,16 @@ def read_json(path: Path) -> Any:
         raise ValueError(f"{path} holds no JSON ({error}); name a file of results") from error
 
 
-def _continue(path: Path, fresh: dict[str, Any]) -> dict[str, Any]:
+def _continue(path: Path, fresh: dict[str, Any], extends: Sequence[str]) -> dict[str, Any]:
     data = read_json(path)
     if not isinstance(data, dict) or not isinstance(data.get("config"), dict):
         raise ValueError(f"{path} exists and is no file of results; name another file")
+    wanted = {name: fresh["config"][name] for name in extends}
+    data["config"] |= wanted
     if difference := config_difference(data["config"], fresh["config"]):
         raise ValueError(
             f"{path} holds results of other settings ({'; '.join(difference)}); "
             "use those to continue it, or name another file"
         )
-    session = {name: fresh[name] for name in ("versions", "hardware", "date")}
+    session = {name: fresh[name] for name in ("command", "versions", "hardware", "date")}
     return {**data, "continued": [*data.get("continued", []), session]}

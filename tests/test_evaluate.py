@@ -80,6 +80,15 @@ def test_an_interrupted_evaluation_ends_like_one_that_was_not(tmp_path, whole, s
     assert json.loads(path.read_text()) == continued
 
 
+def test_a_file_of_results_grows_by_runs_and_by_sizes(whole, tmp_path):
+    path = tmp_path / "out.json"
+    for sizes, runs in (((3,), 1), ((3,), 2), ((4,), 2)):
+        evaluation.evaluate(
+            evaluation.prepare(dataclasses.replace(TIC_TAC_TOE, sizes=sizes, runs=runs), path)
+        )
+    assert without_time(json.loads(path.read_text())["sizes"]) == without_time(whole["sizes"])
+
+
 def test_a_finished_evaluation_is_not_played_again(tmp_path):
     class Forbidden(evaluation.Progress):
         def begin(self, size, run):

@@ -45,7 +45,9 @@ def test_the_same_settings_continue_a_file_and_add_up_its_time(tmp_path):
     second = ResultsFile(path, CONFIG, seed=3)
     assert second.data["answer"] == 42
     assert second.data["seconds"] >= 100.0
-    assert [set(session) for session in second.data["continued"]] == [{"versions", "hardware", "date"}]
+    assert [set(session) for session in second.data["continued"]] == [
+        {"command", "versions", "hardware", "date"}
+    ]
 
 
 def test_other_settings_are_refused_and_the_file_is_left_alone(tmp_path):

@@ -1,0 +1,73 @@
+"""Play the matches of all shipped players on boards that they never saw, and write their table.
+
+    python experiments/strength.py                 # 5 runs of 100 games with 100 simulations: hours on a CPU
+    python experiments/strength.py --runs 1        # a fifth of it; the other runs can be added later
+    python experiments/strength.py --runs 0        # plays nothing: the table from the stored results
+
+Results are kept after every run, and the same command continues.
+"""
+
+import dataclasses
+import sys
+from pathlib import Path
+
+import tyro
+from rich.console import Console
+
+from saz_jax import compilation_cache, evaluation, strength
+from saz_jax.console import plain_errors, terminate_like_interrupt
+from saz_jax.games_bar import GamesBar, MatchDisplay
+
+
+@dataclasses.dataclass(frozen=True)
+class Arguments:
+    """How much is played."""
+
+    games: int = 100
+    """Games per run, half with each colour."""
+    runs: int = 5
+    """Independent runs per board and opponent; 0: only write the table."""
+    simulations: int = 100
+    """Simulations per move."""
+    only: tuple[str, ...] = ()
+    """Play only the matches whose name starts with one of these, for example gomoku-greedy."""
+    results: Path = Path("results")
+    """Folder of the page; the results go to its folder `strength`."""
+
+
+def main(argv: list[str]) -> None:
+    """Play what is missing, then write the table into the page."""
+    with plain_errors():
+        arguments = tyro.cli(Arguments, args=argv, description=__doc__)
+        compilation_cache.enable()
+        folder = arguments.results / "strength"
+        folder.mkdir(parents=True, exist_ok=True)
+        terminate_like_interrupt()
+        try:
+            if arguments.runs:
+                play(arguments, folder)
+        except KeyboardInterrupt:
+            print("stopped; the same command continues after the last whole run", file=sys.stderr)
+            sys.exit(130)
+        finally:
+            page = arguments.results / "README.md"
+            page.write_text(strength.with_table(page.read_text(), folder))
+            print(f"wrote the table into {page}")
+
+
+def play(arguments: Arguments, folder: Path) -> None:
+    """All matches that are asked for, as far as they are missing."""
+    for name, match in strength.matches(arguments.games, arguments.runs, arguments.simulations).items():
+        if arguments.only and not name.startswith(arguments.only):
+            continue
+        prepared = evaluation.prepare(match, folder / name)
+        total = match.games * match.runs * len(match.sizes)
+        stored = prepared.results.data["sizes"].values()
+        done = match.games * sum(len(size["runs"]) for size in stored)
+        if done < total:
+            with GamesBar(Console(stderr=True), total, done) as bar:
+                evaluation.evaluate(prepared, MatchDisplay(bar, match))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
