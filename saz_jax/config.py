@@ -177,6 +177,9 @@ class LearnerConfig:
     """c of the loss (App. A); the paper uses 0."""
     value_weight: float = 1.0
     """Weight of the value's squared error against the policy's cross-entropy."""
+    search_value: float = 0.0
+    """Weight of the search's value against the game's outcome in what the value learns: less noise, but the
+    network believes itself."""
     policy_over: Literal["nodes", "legal"] = "nodes"
     """The policy's softmax while learning runs over all nodes (the paper) or over legal moves only."""
     symmetries: bool = False

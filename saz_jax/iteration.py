@@ -113,6 +113,8 @@ def check(config: TrainConfig) -> None:
             f"learner.history={config.learner.history}, learner.passes={config.learner.passes}; "
             f"use at least 1 iteration and more than 0 passes"
         )
+    if not 0 <= config.learner.search_value <= 1:
+        raise ValueError(f"learner.search_value={config.learner.search_value}; use a weight from 0 to 1")
     piece = config.learner.piece
     if piece < 0 or (piece and config.learner.batch_size % piece):
         raise ValueError(
@@ -217,6 +219,7 @@ def as_positions(moves: Moves) -> Positions:
         legal=flatten(moves.legal),
         policy=flatten(moves.policy),
         searched=flatten(moves.searched),
+        value=flatten(moves.value),
         outcome=np.zeros(count * lanes, np.float32),
         lane=np.tile(np.arange(lanes, dtype=np.int32), count),
     )

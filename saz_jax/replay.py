@@ -27,6 +27,8 @@ class Positions(NamedTuple):
     """float32[M, V]: the search's policy."""
     searched: np.ndarray
     """bool[M]: the policy comes from a full search and may be learned."""
+    value: np.ndarray
+    """float32[M]: the search's value for the player to move."""
     outcome: np.ndarray
     """float32[M]: z, seen by the player to move; meaningless while the game is under way."""
     lane: np.ndarray
@@ -47,6 +49,7 @@ class Positions(NamedTuple):
             legal=np.zeros((count, nodes), bool),
             policy=np.zeros((count, nodes), np.float32),
             searched=np.zeros(count, bool),
+            value=np.zeros(count, np.float32),
             outcome=np.zeros(count, np.float32),
             lane=np.zeros(count, np.int32),
         )
