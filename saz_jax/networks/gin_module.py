@@ -60,7 +60,7 @@ class GINLayer(nn.Module):
 
     def _mix_typed(self, h: Nodes, neighbours: Neighbours, epsilon: Array | float) -> Nodes:
         shape = (NUM_EDGE_TYPES + 1, h[0].shape[-1], self.config.hidden)
-        kernels = self.param("kernels", nn.initializers.lecun_normal(), shape)
+        kernels = jnp.asarray(self.param("kernels", nn.initializers.lecun_normal(), shape))
         bias = self.param("bias", nn.initializers.zeros, shape[-1:])
         x = neighbours.typed(h, kernels.at[SELF].multiply(1 + epsilon))
         return each(lambda z: z + along_features(bias, z), x)
