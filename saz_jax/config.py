@@ -110,6 +110,9 @@ class SearchConfig:
     """gumbel: root moves considered."""
     gumbel_scale: float = 1.0
     """gumbel: scale of the noise at the root; 0 plays deterministically."""
+    score: float = 0.0
+    """Weight of the stones on the board against the network in the value of a position: the greedy player's
+    score, divided by the number of stones.  0 trusts the network alone (the paper)."""
 
 
 @dataclasses.dataclass(frozen=True)

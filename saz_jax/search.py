@@ -5,6 +5,7 @@ follows `to_play` before and after each move, and no illegal move is ever expand
 padding: ties fall to the first move on the board, and noise is drawn by live index.
 """
 
+import functools
 import os
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
@@ -82,11 +83,19 @@ def make_tree_search(
         temperature = jnp.broadcast_to(jnp.asarray(temperature, jnp.float32), (batch,))
         root_key, noise_key, tree_key, action_key = jax.random.split(key, 4)
 
+        def judge(key: Array, states: GameState) -> Evaluation:
+            evaluation = evaluate(variables, key, states)
+            if config.score:
+                score = jax.vmap(functools.partial(share_of_stones, game))(states)
+                value = (1 - config.score) * evaluation.value + config.score * score
+                evaluation = evaluation._replace(value=value)
+            return exact(evaluation, states)
+
         def expand(key: Array, states: GameState, action: Array) -> tuple[Evaluation, GameState]:
             after = jax.vmap(game.step)(states, action)
-            return exact(evaluate(variables, key, after), after), after
+            return judge(key, after), after
 
-        prior, value = exact(evaluate(variables, root_key, states), states)
+        prior, value = judge(root_key, states)
         noise_keys = jax.random.split(noise_key, batch)
         prior, extra_data = jax.vmap(strategy.prepare)(noise_keys, prior, states, temperature)
         tree = grow_tree(
@@ -121,6 +130,12 @@ def exact(evaluation: Evaluation, states: GameState) -> Evaluation:
         logits=jnp.where(states.legal, logits, MASKED),
         value=jnp.where(states.terminated, states.outcome * states.to_play, evaluation.value),
     )
+
+
+def share_of_stones(game: Game, state: GameState) -> Array:
+    """float32[] in [-1, 1]: the greedy player's score for the player to move, per stone on the board."""
+    stones = jnp.maximum(jnp.sum(state.board != 0), 1)
+    return jnp.clip(game.heuristic(state, state.to_play) / stones, -1, 1)
 
 
 def live_noise(draw: Callable[[Array, tuple[int]], Array], key: Array, state: GameState) -> Array:
@@ -221,6 +236,8 @@ def check(config: SearchConfig) -> None:
         raise ValueError(f"considered={config.considered}; gumbel needs at least 1 root move")
     if not 0 <= config.noise_fraction < 1:
         raise ValueError(f"noise_fraction={config.noise_fraction}; use a share from 0 to below 1")
+    if not 0 <= config.score <= 1:
+        raise ValueError(f"score={config.score}; use a weight from 0 (the network alone) to 1")
     for name in ("c_puct", "gumbel_scale"):
         if not getattr(config, name) >= 0:
             raise ValueError(f"{name}={getattr(config, name)}; use 0 or more")

@@ -12,7 +12,7 @@ import pytest
 from saz_jax.config import SearchConfig
 from saz_jax.games import make_game
 from saz_jax.games.board import live_to_padded, padded_to_live
-from saz_jax.search import MASKED, exact, make_search, puct
+from saz_jax.search import MASKED, exact, make_search, puct, share_of_stones
 from saz_jax.tree import tree_memory
 from saz_jax.types import Array, Evaluation, Game, GameState
 from tests.oracles import puct as oracle
@@ -357,6 +357,28 @@ def test_with_perfect_values_tic_tac_toe_is_never_lost(kind, lean):
 
     assert outcomes(tictactoe.EMPTY, 1) == {0, 1}
     assert outcomes(tictactoe.EMPTY, -1) == {0, 1}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_score_weighs_stones_against_the_network(kind):
+    """The network says 0 everywhere, so the search reports the weighted share of stones."""
+    game = make_game("othello", 6)
+    states = wander(game, [6, 5, 4, 6], 6, seed=3)
+    shares = jax.vmap(functools.partial(share_of_stones, game))(states)
+    difference = np.asarray(states.board).sum((1, 2)) * np.asarray(states.to_play)
+    stones = (np.asarray(states.board) != 0).sum((1, 2))
+    np.testing.assert_allclose(shares, difference / stones, rtol=1e-6)
+    found = {
+        weight: searcher(game, neutral, SearchConfig(kind, 1, score=weight))(None, KEY, states, 0.0)
+        for weight in (0.0, 0.5, 1.0)
+    }
+    after = jax.vmap(game.step)(states, found[1.0].action)
+    # The value is the mean of the root's own and its one successor's.
+    own = np.asarray(jax.vmap(functools.partial(share_of_stones, game))(after))
+    own = own * np.asarray(after.to_play * states.to_play)
+    np.testing.assert_allclose(found[1.0].value, (own + np.asarray(shares)) / 2, atol=1e-6)
+    np.testing.assert_allclose(found[0.5].value, np.asarray(found[1.0].value) / 2, atol=1e-6)
+    np.testing.assert_array_equal(found[0.0].value, 0)
 
 
 @pytest.mark.slow
