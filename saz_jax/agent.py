@@ -70,6 +70,7 @@ class Agent:
         *,
         simulations: int | None = None,
         kind: str | None = None,
+        score: float | None = None,
         model: ModelName | None = None,
         temperature: float = 0.0,
         raw: bool = False,
@@ -77,9 +78,10 @@ class Agent:
     ) -> Player:
         """A player on the boards of `game`, trained sides or not.
 
-        `simulations` and `kind` change the search, `model` how the network is asked ("model3": these weights
-        without subgraphs); raw: the policy alone, without any search.  Temperature 0 plays the best move,
-        and the noise of self-play is left out.  `sizes` are checked now instead of at the first move.
+        `simulations`, `kind` and `score` change the search, `model` how the network is asked ("model3":
+        these weights without subgraphs); raw: the policy alone, without any search.  Temperature 0 plays the
+        best move, and the noise of self-play is left out.  `sizes` are checked now instead of at the first
+        move.
 
         It is a `jax.tree_util.Partial` over the variables: agents of the same kind share one compilation.
         """
@@ -94,6 +96,7 @@ class Agent:
             noise_fraction=0.0,
             simulations=self.search.simulations if simulations is None else simulations,
             kind=kind or self.search.kind,
+            score=self.search.score if score is None else score,
         )
         evaluators.check_sizes(evaluators.make_model(config, game), sizes)
         return Partial(_make_play(game, config, None if raw else search, float(temperature)), self.variables)

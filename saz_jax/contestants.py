@@ -36,15 +36,17 @@ class Contestant:
     """A digest of its weights, if it has any: the same text may later name other weights."""
 
 
-def read_contestant(text: str, simulations: int | None = None, kind: str | None = None) -> Contestant:
-    """The player that `text` names; `simulations` and `kind` are those of agents that search."""
+def read_contestant(
+    text: str, simulations: int | None = None, kind: str | None = None, score: float | None = None
+) -> Contestant:
+    """The player that `text` names; `simulations`, `kind` and `score` are those of agents that search."""
     if text == "random":
         return Contestant(text, lambda game, size: random_player())
     if text == "greedy":
         return Contestant(text, lambda game, size: greedy_player(game))
     if text.startswith("mcts"):
         return _rollouts(text)
-    return _agent(text, simulations, kind)
+    return _agent(text, simulations, kind, score)
 
 
 def agreed_options(game: str, asked: Mapping[str, Any], contestants: Iterable[Contestant]) -> dict[str, Any]:
@@ -69,7 +71,7 @@ def _rollouts(text: str) -> Contestant:
     return Contestant(text, lambda game, size: rollout_player(game, int(found[1])))
 
 
-def _agent(text: str, simulations: int | None, kind: str | None) -> Contestant:
+def _agent(text: str, simulations: int | None, kind: str | None, score: float | None) -> Contestant:
     raw = text.startswith("raw:")
     path, _, model = text.removeprefix("raw:").partition("@")
     if model and model not in get_args(ModelName):
@@ -85,7 +87,9 @@ def _agent(text: str, simulations: int | None, kind: str | None) -> Contestant:
 
     def seat(game: Game, size: int) -> Player:
         name = cast(ModelName, model) if model else None
-        return agent.player(game, simulations=simulations, kind=kind, model=name, raw=raw, sizes=(size,))
+        return agent.player(
+            game, simulations=simulations, kind=kind, score=score, model=name, raw=raw, sizes=(size,)
+        )
 
     return Contestant(text, seat, agent.game_name, agent.game_options, weights_digest(agent))
 

@@ -45,6 +45,9 @@ class MatchConfig:
     """Those of the opponent, if it is to have more or fewer than the player."""
     kind: Literal["puct", "gumbel"] | None = None
     """Search of the agents; default: the one they were trained with."""
+    score: float | None = None
+    """Weight of the stones on the board in the agents' search; default: the one they were trained with;
+    0: the network alone."""
     opening_moves: int = 0
     """Random plies before the players take over; every opening is played with both colours."""
     k: int | None = None
@@ -95,9 +98,9 @@ def prepare(
         raise ValueError(f"games={config.games} cannot be shared between the colours; use an even number")
     if not config.sizes or len(set(config.sizes)) < len(config.sizes):
         raise ValueError(f"sizes {config.sizes} must be one or more different board sides")
-    player = read_contestant(config.player, config.simulations, config.kind)
+    player = read_contestant(config.player, config.simulations, config.kind, config.score)
     opponent = read_contestant(
-        config.opponent, config.opponent_simulations or config.simulations, config.kind
+        config.opponent, config.opponent_simulations or config.simulations, config.kind, config.score
     )
     options = agreed_options(config.game, {"k": config.k, "komi": config.komi}, [player, opponent])
     games = [make_game(config.game, size, **options) for size in config.sizes]

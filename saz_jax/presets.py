@@ -62,7 +62,7 @@ def preset(name: PresetName, game: GameName, model: ModelName) -> TrainConfig:
             hidden=32,
             head=32,
             edges="compass8",
-            dummy="mean",
+            dummy="max" if game == "gomoku" else "mean",
             residual=True,
             norm="layer",
             dropout=0.0,
@@ -70,8 +70,9 @@ def preset(name: PresetName, game: GameName, model: ModelName) -> TrainConfig:
         ),
         cnn=CNNConfig(channels=32, dense=(128, 64), features="stones_legal"),
         fcn=FCNConfig(blocks=3, channels=32),
-        search=SearchConfig(kind="gumbel", simulations=16),
-        selfplay=SelfPlayConfig(games=128, moves=16, favour="none", subgraphs=False),
+        # Lines make a score that says little; stones and area say how far a player is from losing everything.
+        search=SearchConfig(kind="gumbel", simulations=16, score=0.0 if game == "gomoku" else 0.3),
+        selfplay=SelfPlayConfig(games=128, moves=16, favour="none", subgraphs=False, slips=0.15),
         learner=LearnerConfig(
             passes=0.25,
             batch_size=256,
