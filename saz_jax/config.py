@@ -32,6 +32,9 @@ class GINConfig:
     dummy: Literal["sum", "mean", "max"] = "sum"
     """How messages into the dummy node are pooled: sum (the paper; grows with the board), mean (one stone
     weighs less on a larger board) or max (a pattern counts alike on every board)."""
+    readout: Literal["mean", "dummy"] = "mean"
+    """Where the value is read: the mean over all nodes (the paper; what one pattern says is diluted on a
+    larger board), or the dummy node alone."""
     residual: bool = False
     """Add each GIN layer's input to its output where the widths agree."""
     norm: Literal["batch", "layer"] = "batch"

@@ -63,6 +63,7 @@ def preset(name: PresetName, game: GameName, model: ModelName) -> TrainConfig:
             head=32,
             edges="compass8",
             dummy="max" if game == "gomoku" else "mean",
+            readout="dummy" if game == "gomoku" else "mean",
             residual=True,
             norm="layer",
             dropout=0.0,

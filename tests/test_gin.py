@@ -23,7 +23,7 @@ KINDS = [
     dataclasses.replace(SMALL, edges="grid8", dummy="mean", residual=True),
     dataclasses.replace(SMALL, edges="compass8"),
     dataclasses.replace(SMALL, dummy="max"),
-    dataclasses.replace(SMALL, edges="compass8", dummy="max", residual=True, norm="layer"),
+    dataclasses.replace(SMALL, edges="compass8", dummy="max", residual=True, norm="layer", readout="dummy"),
     dataclasses.replace(SMALL, edges="compass8", dummy="mean", epsilon="fixed", norm="layer", layers=2),
 ]
 each_kind = pytest.mark.parametrize("config", KINDS, ids=lambda c: f"{c.edges}-{c.dummy}")

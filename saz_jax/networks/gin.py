@@ -1,6 +1,7 @@
 """The GIN on padded boards and, with the same variables, on any `jraph.GraphsTuple`."""
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -8,6 +9,7 @@ import jax.numpy as jnp
 import jraph
 
 from saz_jax.config import GINConfig
+from saz_jax.graph import TO_DUMMY
 from saz_jax.networks.checks import check_config
 from saz_jax.networks.chunks import CONVOLUTION_NODES, PRODUCT_NODES
 from saz_jax.networks.features import NUM_FEATURES
@@ -28,7 +30,10 @@ def _read_boards(gin: GIN, features: Array, nodes: Array, train: bool) -> Output
     present = split_board(nodes)
     neighbours = board_neighbours(present, gin.config.edges, gin.config.dummy)
     output = gin(split_board(features), present, neighbours, train)
-    value = jnp.where(nodes, join_board(output.value), 0).sum(1) / jnp.maximum(nodes.sum(1), 1)
+    if gin.config.readout == "dummy":
+        value = output.value[1]
+    else:
+        value = jnp.where(nodes, join_board(output.value), 0).sum(1) / jnp.maximum(nodes.sum(1), 1)
     return Output(join_board(output.embedding), join_board(output.logits), jnp.tanh(value))
 
 
@@ -54,6 +59,7 @@ def make_graph_gin(config: GINConfig) -> GraphNetwork:
     """The GIN on any graphs, with the variables that `make_gin(config, _).init` makes."""
     check_config(config)
     gin = GIN(config)
+    evaluate = functools.partial(_evaluate_graphs, config)
 
     def forward(
         variables: Variables, graphs: jraph.GraphsTuple, present: Array, train: bool, **options: Any
@@ -63,7 +69,7 @@ def make_graph_gin(config: GINConfig) -> GraphNetwork:
 
     def infer(variables: Variables, graphs: jraph.GraphsTuple, present: Array | None = None) -> Evaluation:
         present = _checked(config, graphs, present)
-        return _evaluate_graphs(forward(variables, graphs, present, False), graphs, present)
+        return evaluate(forward(variables, graphs, present, False), graphs, present)
 
     def fit(
         variables: Variables, key: Array, graphs: jraph.GraphsTuple, present: Array | None = None
@@ -71,7 +77,7 @@ def make_graph_gin(config: GINConfig) -> GraphNetwork:
         present = _checked(config, graphs, present)
         rngs = {"dropout": key}
         output, updated = forward(variables, graphs, present, True, rngs=rngs, mutable=["batch_stats"])
-        return _evaluate_graphs(output, graphs, present), {**variables, **updated}
+        return evaluate(output, graphs, present), {**variables, **updated}
 
     def embed(variables: Variables, graphs: jraph.GraphsTuple, present: Array | None = None) -> Array:
         present = _checked(config, graphs, present)
@@ -80,12 +86,19 @@ def make_graph_gin(config: GINConfig) -> GraphNetwork:
     return GraphNetwork(infer, fit, embed)
 
 
-def _evaluate_graphs(output: NodeOutput, graphs: jraph.GraphsTuple, present: Array) -> Evaluation:
+def _evaluate_graphs(
+    config: GINConfig, output: NodeOutput, graphs: jraph.GraphsTuple, present: Array
+) -> Evaluation:
     (logits,), (value,) = output.logits, output.value
     num_graphs = graphs.n_node.shape[0]
     owner = jnp.repeat(jnp.arange(num_graphs), graphs.n_node, total_repeat_length=logits.shape[0])
-    total = jraph.segment_sum(jnp.where(present, value, 0), owner, num_graphs)
-    count = jraph.segment_sum(present.astype(value.dtype), owner, num_graphs)
+    asked = present
+    if config.readout == "dummy":
+        # A dummy node is one that is sent messages of the type to-dummy.
+        to_dummy = (jnp.asarray(graphs.edges) == TO_DUMMY).astype(value.dtype)
+        asked = present & (jraph.segment_sum(to_dummy, graphs.receivers, present.shape[0]) > 0)
+    total = jraph.segment_sum(jnp.where(asked, value, 0), owner, num_graphs)
+    count = jraph.segment_sum(asked.astype(value.dtype), owner, num_graphs)
     masked = jnp.where(present, logits, jnp.finfo(logits.dtype).min)
     return Evaluation(masked, jnp.tanh(total / jnp.maximum(count, 1)))
 
@@ -96,6 +109,10 @@ def _checked(config: GINConfig, graphs: jraph.GraphsTuple, present: Array | None
     shape, wanted = nodes.shape, NUM_FEATURES[config.features]
     if len(shape) != 2 or shape[1] != wanted:
         raise ValueError(f"nodes have shape {shape}; {config.features!r} takes [nodes, {wanted}]")
-    if graphs.edges is None and (config.edges == "compass8" or config.dummy != "sum"):
-        raise ValueError("edges is None, but compass8 edges and a mean or max dummy need its types, int32[E]")
+    if graphs.edges is None and (
+        config.edges == "compass8" or config.dummy != "sum" or config.readout == "dummy"
+    ):
+        raise ValueError(
+            "edges is None; compass8 edges, a mean or max dummy and its readout need edge types, int32[E]"
+        )
     return jnp.ones(shape[0], bool) if present is None else present

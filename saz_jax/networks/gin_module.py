@@ -9,7 +9,7 @@ The types are the eight compass directions, point to dummy and dummy to point.  
 is the untyped layer again.  The outputs of all layers, not the input features, are concatenated per node and
 pass through two fully-connected layers (norm, ReLU, dropout); their result is the node's embedding.  The
 policy head gives one logit per node (the dummy node's is pass), the value head one number per node, of which
-the mean over all present nodes, dummy included, goes through tanh.
+the mean over all present nodes, dummy included, goes through tanh (or, as an option, the dummy node's alone).
 """
 
 from typing import NamedTuple
@@ -33,7 +33,7 @@ class NodeOutput(NamedTuple):
     logits: Nodes
     """float32[...]"""
     value: Nodes
-    """float32[...]: its mean over the present nodes of a graph is the value before tanh."""
+    """float32[...]: its mean over the present nodes of a graph, or the dummy's, is the value before tanh."""
 
 
 class GINLayer(nn.Module):
