@@ -95,8 +95,9 @@ def _evaluate_graphs(
     asked = present
     if config.readout == "dummy":
         # A dummy node is one that is sent messages of the type to-dummy.
-        to_dummy = (jnp.asarray(graphs.edges) == TO_DUMMY).astype(value.dtype)
-        asked = present & (jraph.segment_sum(to_dummy, graphs.receivers, present.shape[0]) > 0)
+        edges: Any = (graphs.edges, graphs.receivers)
+        types, receivers = edges
+        asked = present & (jraph.segment_sum(types == TO_DUMMY, receivers, present.shape[0]) > 0)
     total = jraph.segment_sum(jnp.where(asked, value, 0), owner, num_graphs)
     count = jraph.segment_sum(asked.astype(value.dtype), owner, num_graphs)
     masked = jnp.where(present, logits, jnp.finfo(logits.dtype).min)
@@ -109,9 +110,8 @@ def _checked(config: GINConfig, graphs: jraph.GraphsTuple, present: Array | None
     shape, wanted = nodes.shape, NUM_FEATURES[config.features]
     if len(shape) != 2 or shape[1] != wanted:
         raise ValueError(f"nodes have shape {shape}; {config.features!r} takes [nodes, {wanted}]")
-    if graphs.edges is None and (
-        config.edges == "compass8" or config.dummy != "sum" or config.readout == "dummy"
-    ):
+    untyped = config.edges != "compass8" and config.dummy == "sum" and config.readout == "mean"
+    if graphs.edges is None and not untyped:
         raise ValueError(
             "edges is None; compass8 edges, a mean or max dummy and its readout need edge types, int32[E]"
         )
