@@ -97,7 +97,8 @@ def _evaluate_graphs(
         # A dummy node is one that is sent messages of the type to-dummy.
         edges: Any = (graphs.edges, graphs.receivers)
         types, receivers = edges
-        asked = present & (jraph.segment_sum(types == TO_DUMMY, receivers, present.shape[0]) > 0)
+        received = jraph.segment_sum((types == TO_DUMMY).astype(jnp.int32), receivers, present.shape[0])
+        asked = present & (received > 0)
     total = jraph.segment_sum(jnp.where(asked, value, 0), owner, num_graphs)
     count = jraph.segment_sum(asked.astype(value.dtype), owner, num_graphs)
     masked = jnp.where(present, logits, jnp.finfo(logits.dtype).min)
