@@ -147,6 +147,8 @@ class SelfPlayConfig:
     """Whether models with subgraphs use them in self-play too (the paper), or only when they play."""
     temperature_moves: int = 25
     """Moves are drawn with tau = 1 before this move of a game, with tau = 0 after it."""
+    openings: int = 0
+    """A new game begins with 0 to this many random plies, which nobody learns from."""
     slips: float = 0.0
     """Share of moves that are drawn from all legal ones instead: a player that counts on mistakes keeps a
     margin, and sees more kinds of positions.  The policy learned is still the search's."""

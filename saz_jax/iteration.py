@@ -91,7 +91,7 @@ def make_program(config: TrainConfig, make: GameMaker | None = None) -> Program:
         make=make,
         game=game,
         model=model,
-        new_games=make_new_games(game, config.sizes, config.selfplay.favour),
+        new_games=make_new_games(game, config.sizes, config.selfplay.favour, config.selfplay.openings),
         play=make_play(game, playing.evaluate, config.search, config.selfplay, config.sizes, CHUNK, mesh),
         init_learner=init_learner,
         learn=jax.jit(learn, donate_argnums=0, out_shardings=everywhere),
@@ -106,6 +106,8 @@ def check(config: TrainConfig) -> None:
         raise ValueError(f"selfplay.moves={config.selfplay.moves}; use a multiple of {CHUNK}")
     if not 0 < config.selfplay.full_share <= 1:
         raise ValueError(f"selfplay.full_share={config.selfplay.full_share}; use a share above 0, up to 1")
+    if config.selfplay.openings < 0:
+        raise ValueError(f"selfplay.openings={config.selfplay.openings}; use 0 (none) or more plies")
     if not 0 <= config.selfplay.slips < 1:
         raise ValueError(f"selfplay.slips={config.selfplay.slips}; use a share from 0 to below 1")
     if config.learner.history < 1 or config.learner.passes <= 0:

@@ -47,13 +47,27 @@ def size_weights(count: int, favour: str) -> np.ndarray:
     return weights / weights.sum()
 
 
-def make_new_games(game: Game, sizes: tuple[int, ...], favour: str) -> Callable[[Array, int], GameState]:
-    """(key, B) -> states[B]: opening positions on sides drawn from `sizes`."""
+def make_new_games(
+    game: Game, sizes: tuple[int, ...], favour: str, openings: int = 0
+) -> Callable[[Array, int], GameState]:
+    """(key, B) -> states[B]: new games on sides drawn from `sizes`, after 0 to `openings` random plies."""
     sides = jnp.array(sorted(sizes), jnp.int32)
     logits = jnp.log(jnp.array(size_weights(len(sizes), favour)))
 
     def new_games(key: Array, count: int) -> GameState:
-        return jax.vmap(game.init)(sides[jax.random.categorical(key, logits, shape=(count,))])
+        states = jax.vmap(game.init)(sides[jax.random.categorical(key, logits, shape=(count,))])
+        if not openings:
+            return states
+        length_key, *ply_keys = jax.random.split(jax.random.fold_in(key, 0), openings + 1)
+        lengths = jax.random.randint(length_key, (count,), 0, openings + 1)
+
+        def ply(states: GameState, step: tuple[Array, Array]) -> tuple[GameState, None]:
+            number, key = step
+            after = jax.vmap(game.step)(states, _any_move(key, states.legal))
+            # A ply that would end the game is not played.
+            return _where((number < lengths) & ~after.terminated, after, states), None
+
+        return jax.lax.scan(ply, states, (jnp.arange(openings), jnp.stack(ply_keys)))[0]
 
     return new_games
 
@@ -70,7 +84,7 @@ def make_play(
     """`moves` moves of every game on every device of `mesh`; each device plays its share by itself."""
     fast = dataclasses.replace(search, simulations=config.fast_simulations)
     full_search, fast_search = (_deciding(make_search(game, evaluate, kind)) for kind in (search, fast))
-    new_games = make_new_games(game, sizes, config.favour)
+    new_games = make_new_games(game, sizes, config.favour, config.openings)
 
     def play(variables: Variables, key: Array, states: GameState) -> tuple[GameState, Moves]:
         def move(states: GameState, key: Array) -> tuple[GameState, Moves]:
@@ -124,8 +138,13 @@ def _deciding(search: SearchFn) -> Callable[..., tuple[Array, Array, Array]]:
 def _slip(key: Array, action: Array, legal: Array, share: float) -> Array:
     """int32[B]: `action`, but in about `share` of the games a legal move at random."""
     coin_key, move_key = jax.random.split(key)
-    anything = jax.random.categorical(move_key, jnp.where(legal, 0.0, -jnp.inf)).astype(action.dtype)
-    return jnp.where(jax.random.bernoulli(coin_key, share, action.shape), anything, action)
+    slipped = jax.random.bernoulli(coin_key, share, action.shape)
+    return jnp.where(slipped, _any_move(move_key, legal), action)
+
+
+def _any_move(key: Array, legal: Array) -> Array:
+    """int32[B]: a legal move at random in each of B games."""
+    return jax.random.categorical(key, jnp.where(legal, 0.0, -jnp.inf)).astype(jnp.int32)
 
 
 def _where(condition: Array, chosen: GameState, other: GameState) -> GameState:

@@ -89,6 +89,19 @@ def test_a_share_of_the_moves_is_searched_in_full():
     assert (record.searched == record.searched[:, :1]).all()
 
 
+def test_new_games_may_begin_with_random_plies_but_never_end_with_them():
+    game = make_game("gomoku", 4, k=2)
+    states = make_new_games(game, (4,), "none", openings=3)(jax.random.key(0), 400)
+    stones = (np.asarray(states.board) != 0).sum((1, 2))
+    assert not np.any(states.terminated)
+    # Three of four games are to have 0, 1 or 2 stones; a third one would often be the second in a row.
+    np.testing.assert_allclose([(stones == n).mean() for n in (0, 1)], [0.25, 0.25], atol=0.1)
+    assert set(stones.tolist()) == {0, 1, 2, 3}
+    np.testing.assert_array_equal(states.move_count, stones)
+    np.testing.assert_array_equal(states.to_play, np.where(stones % 2 == 0, 1, -1))
+    assert len({tuple(board.reshape(-1).tolist()) for board in np.asarray(states.board)}) > 50
+
+
 def test_a_share_of_the_moves_slips_to_any_legal_one():
     """Without slips, a policy that is sure of one move plays it."""
 
