@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from saz_jax import evaluators
-from saz_jax.agent import EXPORT, SHIPPED, Agent, load_agent
+from saz_jax.agent import Agent, load_agent, shipped_agents
 from saz_jax.budgets import trained_as, training_config
 from saz_jax.config import GameName, ModelName
 from saz_jax.laboratory import Entrant, Lab, train
@@ -125,6 +125,6 @@ def _stands_for(agent: Agent, model: ModelName, size: int | None) -> bool:
 
 
 def _known_agents(lab: Lab) -> Iterator[tuple[str, Agent]]:
-    shipped = sorted({file.parent.name for folder in SHIPPED for file in folder.glob(f"*/{EXPORT}")})
+    shipped = sorted(shipped_agents())
     for text in (*lab.agents, *(() if lab.budget.retrain else shipped)):
         yield text, load_agent(text)

@@ -146,7 +146,6 @@ def save(folder, model, sizes, seed):
 
 def test_shipped_weights_are_used_unless_one_retrains(tmp_path, monkeypatch):
     tiny_agent("othello", "saz", (5,)).export(tmp_path / "weights" / "othello" / "agent.npz")
-    monkeypatch.setattr(entrants, "SHIPPED", (tmp_path / "weights",))
     monkeypatch.setattr("saz_jax.agent.SHIPPED", (tmp_path / "weights",))
     monkeypatch.setattr(entrants, "train", lambda lab, role, *_: pytest.fail(f"{role} would be trained"))
     shipped = Lab("tiny", dataclasses.replace(BUDGET, retrain=False), tmp_path)
