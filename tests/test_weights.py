@@ -1,0 +1,63 @@
+"""The shipped players: they are what their pages say, and they win on boards that they never saw."""
+
+import shutil
+from pathlib import Path
+
+import jax
+import pytest
+
+from experiments import ship as ship_script
+from saz_jax import arena, shipping, strength
+from saz_jax.agent import load_agent, shipped_agents
+from saz_jax.players import greedy_player
+
+ROOT = Path(__file__).parent.parent
+WEIGHTS, RESULTS = ROOT / "weights", ROOT / "results"
+LARGEST_TRAINED = {"othello": 8, "gomoku": 9, "go": 9}
+names = pytest.mark.parametrize("name", sorted(shipped_agents()))
+
+
+@names
+def test_a_shipped_player_loads_and_was_trained_on_small_boards_only(name):
+    agent = load_agent(name)
+    assert max(agent.trained_sizes) <= LARGEST_TRAINED[agent.game_name]
+    assert (WEIGHTS / name / "agent.npz").stat().st_size < 4_000_000
+    assert agent.meta["command"].startswith("python experiments/train.py")
+    assert {"seed", "seconds", "hardware", "versions"} <= set(agent.meta)
+
+
+def test_checksums_and_page_are_those_of_the_files():
+    assert (WEIGHTS / shipping.CHECKSUMS).read_text() == shipping.checksums(WEIGHTS)
+    assert (WEIGHTS / shipping.PAGE).read_text() == shipping.page(WEIGHTS)
+
+
+def test_the_table_of_results_is_the_one_that_the_files_make():
+    page = (RESULTS / "README.md").read_text()
+    assert page == strength.with_table(page, RESULTS / "strength")
+    assert len(list((RESULTS / "strength").glob("*.json"))) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "size", "wins"), [("othello", 16, 16)])
+def test_a_shipped_player_beats_greedy_on_a_board_it_never_saw(name, size, wins):
+    """A player as strong as greedy wins 16 of 20 games with a probability of 0.6%."""
+    agent = load_agent(name)
+    game = agent.game(size)
+    player = agent.player(game, simulations=16)
+    result = arena.match(game, player, greedy_player(game), jax.random.key(0), size=size, games=20)
+    assert result.wins >= wins
+
+
+def test_shipping_copies_a_whole_run_and_refuses_a_part_of_one(tmp_path, capsys):
+    name = sorted(shipped_agents())[0]
+    run, weights = tmp_path / "run", tmp_path / "weights"
+    shutil.copytree(WEIGHTS / name, run)
+    ship_script.main(["--workdir", str(run), "--name", "again", "--weights", str(weights)])
+    for file in shipping.FILES:
+        assert (weights / "again" / file).read_bytes() == (run / file).read_bytes()
+    assert "again/agent.npz" in (weights / shipping.CHECKSUMS).read_text()
+    (run / "curve.png").unlink()
+    with pytest.raises(SystemExit):
+        ship_script.main(["--workdir", str(run), "--name", "part", "--weights", str(weights)])
+    assert "has no curve.png" in capsys.readouterr().err
+    assert not (weights / "part").exists()
