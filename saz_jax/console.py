@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
@@ -27,12 +28,19 @@ def terminate_like_interrupt() -> None:
 
 
 def explain_sudden_end(message: str) -> None:
-    """Has `message` printed if this process ends in no orderly way: killed, or aborted by the runtime."""
+    """Has `message` printed if this process is killed, aborted by the runtime or fails with an exception."""
     speak = f"import sys; sys.stdin.read(1) or print({message!r}, file=sys.stderr)"
     watcher = subprocess.Popen(
         [sys.executable, "-c", speak], stdin=subprocess.PIPE, text=True, start_new_session=True
     )
     atexit.register(watcher.communicate, ".")
+    show = sys.excepthook
+
+    def fail(*error: Any) -> None:
+        atexit.unregister(watcher.communicate)
+        show(*error)
+
+    sys.excepthook = fail
 
 
 class PhaseBar:

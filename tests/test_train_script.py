@@ -77,6 +77,8 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_bits(tmp_path):
 def test_a_signal_saves_and_says_how_to_continue(number, tmp_path):
     arguments = [*TINY, "--iterations", "100000", "--workdir", str(tmp_path / "run")]
     command = [sys.executable, "experiments/train.py", *arguments]
+    # A shell lets its background jobs ignore Ctrl-C, and their children inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
     for line in process.stdout:

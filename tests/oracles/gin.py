@@ -31,7 +31,9 @@ def gin(variables, config, features, edges):
             x = norm["scale"] * (x - running["mean"]) / np.sqrt(running["var"] + 1e-5) + norm["bias"]
         x = np.maximum(x, 0)
     logits, values = _linear(params["policy_and_value"], x).T
-    return logits, np.tanh(values[-1] if config.readout == "dummy" else values.mean())
+    if config.readout == "dummy":
+        values = values[sorted({receiver for _, receiver, kind in edges if kind == 8})]
+    return logits, np.tanh(values.mean() if len(values) else 0.0)
 
 
 def _first_linear(layer, config, h, edges, node, own):
