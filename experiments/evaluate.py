@@ -42,10 +42,8 @@ def main(argv: list[str]) -> None:
         prepared = evaluation.prepare(arguments.match, arguments.json, arguments.records)
     terminate_like_interrupt()
     config, sizes = arguments.match, prepared.results.data["sizes"]
-    total = config.games * config.runs * len(config.sizes)
-    done = config.games * sum(len(size["runs"]) for size in sizes.values())
     try:
-        with GamesBar(Console(stderr=True), total, done) as bar:
+        with GamesBar(Console(stderr=True), *prepared.games()) as bar:
             evaluation.evaluate(prepared, MatchDisplay(bar, config))
     except KeyboardInterrupt:
         kept = "; the same command continues after the last whole run" if arguments.json else ""

@@ -41,7 +41,9 @@ def main(argv: list[str]) -> None:
         arguments = tyro.cli(Arguments, args=argv, description=__doc__)
         compilation_cache.enable()
         folder = arguments.results / "strength"
-        folder.mkdir(parents=True, exist_ok=True)
+        page = arguments.results / "README.md"
+        strength.with_table(page.read_text(), folder)  # before hours of play: is there a place for the table?
+        folder.mkdir(exist_ok=True)
         terminate_like_interrupt()
         try:
             if arguments.runs:
@@ -50,20 +52,22 @@ def main(argv: list[str]) -> None:
             print("stopped; the same command continues after the last whole run", file=sys.stderr)
             sys.exit(130)
         finally:
-            page = arguments.results / "README.md"
             page.write_text(strength.with_table(page.read_text(), folder))
             print(f"wrote the table into {page}")
 
 
 def play(arguments: Arguments, folder: Path) -> None:
     """All matches that are asked for, as far as they are missing."""
-    for name, match in strength.matches(arguments.games, arguments.runs, arguments.simulations).items():
-        if arguments.only and not name.startswith(arguments.only):
-            continue
+    matches = strength.matches(arguments.games, arguments.runs, arguments.simulations)
+    chosen = [name for name in matches if name.startswith(arguments.only or "")]
+    if not chosen:
+        raise ValueError(
+            f"no match starts with {' or '.join(arguments.only)}; there are {', '.join(matches)}"
+        )
+    for name in chosen:
+        match = matches[name]
         prepared = evaluation.prepare(match, folder / name)
-        total = match.games * match.runs * len(match.sizes)
-        stored = prepared.results.data["sizes"].values()
-        done = match.games * sum(len(size["runs"]) for size in stored)
+        total, done = prepared.games()
         if done < total:
             with GamesBar(Console(stderr=True), total, done) as bar:
                 evaluation.evaluate(prepared, MatchDisplay(bar, match))

@@ -83,6 +83,13 @@ class Evaluation:
     results: ResultsFile
     records: Path | None
 
+    def games(self) -> tuple[int, int]:
+        """(all games that are asked for, those of them that are stored already)."""
+        config, stored = self.config, self.results.data["sizes"]
+        runs = [len(stored[str(size)]["runs"]) if str(size) in stored else 0 for size in config.sizes]
+        done = sum(min(count, config.runs) for count in runs)
+        return config.games * config.runs * len(config.sizes), config.games * done
+
 
 def prepare(
     config: MatchConfig, path: str | Path | None = None, records: str | Path | None = None

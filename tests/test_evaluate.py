@@ -81,11 +81,12 @@ def test_an_interrupted_evaluation_ends_like_one_that_was_not(tmp_path, whole, s
 
 
 def test_a_file_of_results_grows_by_runs_and_by_sizes(whole, tmp_path):
-    path = tmp_path / "out.json"
+    path, stored = tmp_path / "out.json", {}
     for sizes, runs in (((3,), 1), ((3,), 2), ((4,), 2)):
-        evaluation.evaluate(
-            evaluation.prepare(dataclasses.replace(TIC_TAC_TOE, sizes=sizes, runs=runs), path)
-        )
+        prepared = evaluation.prepare(dataclasses.replace(TIC_TAC_TOE, sizes=sizes, runs=runs), path)
+        stored[sizes, runs] = prepared.games()
+        evaluation.evaluate(prepared)
+    assert stored == {((3,), 1): (4, 0), ((3,), 2): (8, 4), ((4,), 2): (8, 0)}
     assert without_time(json.loads(path.read_text())["sizes"]) == without_time(whole["sizes"])
 
 
