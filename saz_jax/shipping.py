@@ -28,7 +28,9 @@ def ship(workdir: Path, folder: Path) -> None:
     for name in FILES:
         if not (workdir / name).is_file():
             raise ValueError(f"{workdir} has no {name}; let the run come to its end, with evaluations")
-    folder.mkdir(parents=True, exist_ok=True)
+    if folder.exists():
+        raise ValueError(f"{folder} is there already; choose another name, or remove it first")
+    folder.mkdir(parents=True)
     for name in FILES:
         shutil.copyfile(workdir / name, folder / name)
 
@@ -55,8 +57,8 @@ def page(weights: Path) -> str:
     header += ["hardware"]
     return (
         "# Trained players\n\n"
-        'Load one by its name, `saz_jax.load_agent("gomoku")`, or name it on a command line, '
-        "`python experiments/evaluate.py --game gomoku --player gomoku`. Each folder holds the agent, the "
+        'Load one by its name, `saz_jax.load_agent("othello")`, or name it on a command line, '
+        "`python experiments/evaluate.py --game othello --player othello`. Each folder holds the agent, the "
         "settings, the log and the curve of its training; how strong they are is in "
         "[results](../results/README.md).\n\n"
         f"{markdown_table(header, rows)}\n"

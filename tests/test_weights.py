@@ -56,6 +56,9 @@ def test_shipping_copies_a_whole_run_and_refuses_a_part_of_one(tmp_path, capsys)
     for file in shipping.FILES:
         assert (weights / "again" / file).read_bytes() == (run / file).read_bytes()
     assert "again/agent.npz" in (weights / shipping.CHECKSUMS).read_text()
+    with pytest.raises(SystemExit):
+        ship_script.main(["--workdir", str(run), "--name", "again", "--weights", str(weights)])
+    assert "is there already" in capsys.readouterr().err
     (run / "curve.png").unlink()
     with pytest.raises(SystemExit):
         ship_script.main(["--workdir", str(run), "--name", "part", "--weights", str(weights)])
