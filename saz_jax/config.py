@@ -106,9 +106,9 @@ class SearchConfig:
     unvisited: Literal["parent", "zero"] = "parent"
     """puct: Q of a move not yet visited: the parent's network value (Alg. 1), or 0."""
     noise_fraction: float = 0.0
-    """puct: share of Dirichlet noise in the root's prior; the paper uses none."""
+    """Share of Dirichlet noise in the root's prior; the paper uses none."""
     noise_concentration: float = 10.0
-    """puct: alpha of the noise is this number divided by the number of legal moves."""
+    """Alpha of the noise is this number divided by the number of legal moves."""
     considered: int = 16
     """gumbel: root moves considered."""
     gumbel_scale: float = 1.0

@@ -30,11 +30,13 @@ TreeSearchFn: TypeAlias = Callable[[Variables, Array, GameState, Any], tuple[Sea
 """A `SearchFn` that hands out its trees as well."""
 
 
-class GumbelNoise(NamedTuple):
-    """The field by which mctx finds the noise in a tree."""
+class GumbelRoot(NamedTuple):
+    """What a Gumbel search keeps of its root."""
 
     root_gumbel: Array
-    """float32[V]"""
+    """float32[V]: the noise; mctx finds it by this name."""
+    prior: Array
+    """float32[V]: the log prior before exploration noise, which the policy learned must not contain."""
 
 
 class Strategy(NamedTuple):
@@ -144,18 +146,23 @@ def live_noise(draw: Callable[[Array, tuple[int]], Array], key: Array, state: Ga
     return draw(key, (nodes,))[padded_to_live(jnp.arange(nodes), state.size, state.board.shape[0])]
 
 
+def explore(config: SearchConfig, key: Array, prior: Array, state: GameState) -> Array:
+    """The root's log prior [V] with its share of Dirichlet noise over the legal moves."""
+    if config.noise_fraction == 0:
+        return prior
+    alpha = config.noise_concentration / jnp.sum(state.legal)
+    gamma = live_noise(lambda key, shape: jax.random.loggamma(key, alpha, shape), key, state)
+    dirichlet = jax.nn.log_softmax(jnp.where(state.legal, gamma, MASKED))
+    share = config.noise_fraction
+    mixed = jnp.logaddexp(jnp.log1p(-share) + prior, jnp.log(share) + dirichlet)
+    return jnp.where(state.legal, mixed, MASKED)
+
+
 def puct(config: SearchConfig) -> Strategy:
     """AlphaZero's search with raw Q in [-1, 1] (App. "MCTS")."""
 
     def prepare(key: Array, prior: Array, state: GameState, temperature: Array) -> tuple[Array, None]:
-        if config.noise_fraction == 0:
-            return prior, None
-        alpha = config.noise_concentration / jnp.sum(state.legal)
-        gamma = live_noise(lambda key, shape: jax.random.loggamma(key, alpha, shape), key, state)
-        dirichlet = jax.nn.log_softmax(jnp.where(state.legal, gamma, MASKED))
-        share = config.noise_fraction
-        mixed = jnp.logaddexp(jnp.log1p(-share) + prior, jnp.log(share) + dirichlet)
-        return jnp.where(state.legal, mixed, MASKED), None
+        return explore(config, key, prior, state), None
 
     def select(tree: Tree, node: Array) -> Array:
         visits = tree.children_visits[node]
@@ -183,7 +190,8 @@ def gumbel(config: SearchConfig) -> Strategy:
 
     def prepare(key: Array, prior: Array, state: GameState, temperature: Array):
         noise = live_noise(jax.random.gumbel, key, state) * (config.gumbel_scale * temperature)
-        return prior, GumbelNoise(root_gumbel=noise)
+        explored = explore(config, jax.random.fold_in(key, 0), prior, state)
+        return explored, GumbelRoot(root_gumbel=noise, prior=prior)
 
     def select_root(tree: Tree, node: Array) -> Array:
         return sequential_halving(
@@ -201,9 +209,10 @@ def gumbel(config: SearchConfig) -> Strategy:
 
     def conclude(key: Array, tree: Tree, state: GameState, temperature: Array) -> tuple[Array, Array]:
         visits = tree.children_visits[ROOT]
-        improved = tree.children_prior_logits[ROOT] + completed_qvalues(tree, ROOT)
-        noisy = jnp.where(visits == jnp.max(visits), tree.extra_data.root_gumbel + improved, -jnp.inf)
-        return jax.nn.softmax(improved), jnp.argmax(noisy).astype(jnp.int32)
+        qvalues = completed_qvalues(tree, ROOT)
+        score = tree.extra_data.root_gumbel + tree.children_prior_logits[ROOT] + qvalues
+        action = jnp.argmax(jnp.where(visits == jnp.max(visits), score, -jnp.inf))
+        return jax.nn.softmax(tree.extra_data.prior + qvalues), action.astype(jnp.int32)
 
     return Strategy(prepare, select_root, select, conclude)
 

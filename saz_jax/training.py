@@ -4,6 +4,7 @@ The state is only ever saved between iterations, and each iteration is a functio
 run that was killed continues to the same bits as one that was not.
 """
 
+import contextlib
 import dataclasses
 import functools
 import json
@@ -17,7 +18,7 @@ import jax
 from saz_jax import arena, devices
 from saz_jax.agent import CHECKPOINTS, EXPORT, Agent
 from saz_jax.checkpoint import Checkpoints, Snapshot
-from saz_jax.config import TrainConfig, config_difference
+from saz_jax.config import TrainConfig, config_difference, config_from_dict
 from saz_jax.iteration import GameMaker, Program, Progress, RunState, iterate, make_program, start
 from saz_jax.metrics import Metrics, Row
 from saz_jax.players import greedy_player, random_player
@@ -100,11 +101,17 @@ def claim(workdir: Path, config: TrainConfig, init_from: Agent | None) -> None:
 
 
 def check_same_settings(path: Path, settings: dict[str, Any]) -> None:
-    """Raise `ValueError` unless the run whose config is at `path` has these settings."""
+    """Raise `ValueError` unless the run whose config is at `path` has these settings.
+
+    Settings that are younger than the run have their defaults there.
+    """
     stored = read_json(path)
     if not isinstance(stored, dict) or not isinstance(stored.get("config"), dict):
         raise ValueError(f"{path} is no run's config; name another workdir")
-    if difference := config_difference(stored["config"], settings):
+    known = stored["config"]
+    with contextlib.suppress(ValueError):  # settings that this version does not know are shown as they are
+        known = dataclasses.asdict(config_from_dict(TrainConfig, known))
+    if difference := config_difference(known, settings):
         raise ValueError(
             f"workdir {path.parent} holds a run with other settings: {'; '.join(difference)}. "
             f"Use those settings to continue it, or name another workdir"

@@ -517,6 +517,28 @@ def test_dirichlet_noise_falls_on_legal_moves_only_with_alpha_scaled_by_their_nu
     np.testing.assert_allclose(probability.var(axis=0).mean(), variance, rtol=0.05)
 
 
+def test_gumbel_explores_with_noise_but_does_not_teach_it():
+    """The prior knows one move only: noise makes the others be tried, and the policy shows none of it."""
+    game = make_game("gomoku", 5, k=4)
+    states = wander(game, [5] * 256, 0, seed=0)
+
+    def stubborn(variables: Any, key: Array, states: GameState) -> Evaluation:
+        logits = jnp.where(jnp.arange(26) == 7, 20.0, 0.0)
+        return Evaluation(jnp.broadcast_to(logits, states.legal.shape), jnp.zeros(states.board.shape[0]))
+
+    def ask(share: float) -> Any:
+        config = SearchConfig("gumbel", 4, considered=2, noise_fraction=share)
+        return searcher(game, stubborn, config)(None, KEY, states, 1.0)
+
+    quiet, noisy = ask(0.0), ask(0.5)
+    tried = (np.asarray(noisy.visits) > 0).sum(axis=0)
+    assert (np.asarray(quiet.visits)[:, 7] > 0).all()
+    assert (tried[:25] > 0).all(), "every point of the board is tried by some game"
+    assert np.mean(np.asarray(noisy.action) != 7) > 0.2
+    assert np.mean(np.asarray(quiet.action) != 7) == 0
+    np.testing.assert_allclose(noisy.policy, quiet.policy, atol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

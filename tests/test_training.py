@@ -1,5 +1,6 @@
 """The run: the same seed, the same bits, through any interruption; nothing overwritten, nothing lost."""
 
+import copy
 import dataclasses
 import json
 
@@ -108,6 +109,21 @@ def test_a_workdir_with_other_settings_is_refused_with_the_difference(whole):
     with pytest.raises(ValueError, match=r"learner\.batch_size: 8 in the run, 16 asked for"):
         trained(workdir, 5, other)
     assert_same(load_agent(workdir).variables, weights)
+
+
+def test_settings_younger_than_a_run_have_their_defaults_there(tmp_path):
+    path = tmp_path / "config.json"
+    settings = dataclasses.asdict(TINY)
+    old = copy.deepcopy(settings)
+    del old["selfplay"]["slips"]
+    path.write_text(json.dumps({"config": old}))
+    training.check_same_settings(path, settings)
+    other = dataclasses.replace(TINY, selfplay=dataclasses.replace(TINY.selfplay, slips=0.5))
+    with pytest.raises(ValueError, match=r"selfplay\.slips: 0\.0 in the run, 0\.5 asked for"):
+        training.check_same_settings(path, dataclasses.asdict(other))
+    path.write_text(json.dumps({"config": {**settings, "forgotten": 3}}))
+    with pytest.raises(ValueError, match="forgotten: 3 in the run, absent asked for"):
+        training.check_same_settings(path, settings)
 
 
 def test_a_workdir_that_is_a_file_or_a_stranger_is_refused(tmp_path):

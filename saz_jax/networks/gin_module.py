@@ -21,7 +21,7 @@ from saz_jax.config import GINConfig
 from saz_jax.graph import NUM_EDGE_TYPES
 from saz_jax.networks.neighbours import SELF, Neighbours
 from saz_jax.networks.nodes import Nodes, along_features, each, zero_absent
-from saz_jax.networks.norm import EPSILON, MaskedBatchNorm
+from saz_jax.networks.norm import CentredDense, CentredNorm, MaskedBatchNorm
 from saz_jax.types import Array
 
 
@@ -47,8 +47,8 @@ class GINLayer(nn.Module):
         epsilon = self.param("epsilon", nn.initializers.zeros, ()) if learned else 0.0
         mix = self._mix_typed if self.config.edges == "compass8" else self._mix
         x = mix(h, neighbours, epsilon)
-        second = nn.Dense(self.config.hidden, name="second")
-        norm = nn.LayerNorm(epsilon=EPSILON, name="norm")
+        second = CentredDense(self.config.hidden, name="second")
+        norm = CentredNorm(name="norm")
         x = each(lambda z: nn.relu(norm(second(nn.relu(z)))), x)
         if self.config.residual and x[0].shape == h[0].shape:
             x = each(jnp.add, x, h)
@@ -80,11 +80,12 @@ class GIN(nn.Module):
             layers.append(h)
         x = each(lambda *outputs: jnp.concatenate(outputs, axis=-1), *layers)
         for index in range(2):
-            x = each(nn.Dense(self.config.head, name=f"dense_{index}"), x)
             if self.config.norm == "batch":
+                x = each(nn.Dense(self.config.head, name=f"dense_{index}"), x)
                 x = MaskedBatchNorm(name=f"norm_{index}")(x, present, train)
             else:
-                x = each(nn.LayerNorm(epsilon=EPSILON, name=f"norm_{index}"), x)
+                x = each(CentredDense(self.config.head, name=f"dense_{index}"), x)
+                x = each(CentredNorm(name=f"norm_{index}"), x)
             dropout = nn.Dropout(self.config.dropout, deterministic=not train)
             x = each(lambda z, dropout=dropout: dropout(nn.relu(z)), x)
         heads = each(nn.Dense(2, name="policy_and_value"), x)

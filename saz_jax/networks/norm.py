@@ -9,6 +9,33 @@ from saz_jax.networks.nodes import Nodes, along_features, each, zero_absent
 EPSILON = 1e-5
 
 
+class CentredDense(nn.Module):
+    """A linear layer, less the mean over its outputs: the first half of layer norm.
+
+    The mean is taken out of the weights, once, instead of out of every output.
+    """
+
+    features: int
+
+    @nn.compact
+    def __call__(self, x: jax.Array) -> jax.Array:
+        shape = (x.shape[-1], self.features)
+        kernel = jnp.asarray(self.param("kernel", nn.initializers.lecun_normal(), shape))
+        bias = jnp.asarray(self.param("bias", nn.initializers.zeros, shape[1:]))
+        return x @ (kernel - kernel.mean(1, keepdims=True)) + along_features(bias - bias.mean(), x)
+
+
+class CentredNorm(nn.Module):
+    """The second half of layer norm, for inputs whose mean over the features is 0."""
+
+    @nn.compact
+    def __call__(self, x: jax.Array) -> jax.Array:
+        scale = self.param("scale", nn.initializers.ones, x.shape[-1:])
+        bias = self.param("bias", nn.initializers.zeros, x.shape[-1:])
+        factor = jax.lax.rsqrt(jnp.mean(jnp.square(x), axis=-1, keepdims=True) + EPSILON)
+        return x * factor * along_features(scale, x) + along_features(bias, x)
+
+
 class MaskedBatchNorm(nn.Module):
     """Batch norm whose statistics come from the present nodes of a node array, and from no others.
 
