@@ -46,4 +46,6 @@ def enable() -> Path | None:
         logger.warning("compiling without a cache: %s; set %s to a folder, or to off", error, VARIABLE)
         return None
     jax.config.update("jax_compilation_cache_dir", str(folder))
+    # A start compiles many small programs, which together take longer than the large one.
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
     return folder

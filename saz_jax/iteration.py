@@ -77,7 +77,7 @@ def make_program(config: TrainConfig, make: GameMaker | None = None) -> Program:
     make = make or functools.partial(make_game, config.game, **config.game_options)
     game = make(max(config.sizes))
     for size in config.sizes:
-        game.init(size)
+        jax.eval_shape(functools.partial(game.init, size))  # refuses a bad side, computes nothing
     model = evaluators.make_model(config.model_config, game)
     evaluators.check_sizes(model, config.sizes)
     playing = model
@@ -128,19 +128,21 @@ def check(config: TrainConfig) -> None:
 
 def start(program: Program, weights: Variables | None = None) -> RunState:
     """The state before the first iteration, the same for the same seed; from `weights` if they are given."""
-    config = program.config
-    weights_key, games_key = jax.random.split(jax.random.key(config.seed))
-    variables = program.model.network.init(weights_key)
-    if weights is not None:
-        if problem := mismatch(weights, variables):
-            raise ValueError(
-                f"the weights to start from do not fit this network: {problem}; "
-                f"use the model and network settings they were trained with"
-            )
-        variables = weights
-    learner, games = jax.device_get(
-        (program.init_learner(variables), program.new_games(games_key, config.selfplay.games))
-    )
+    config, network = program.config, program.model.network
+    wanted = jax.eval_shape(network.init, jax.random.key(0))
+    if weights is not None and (problem := mismatch(weights, wanted)):
+        raise ValueError(
+            f"the weights to start from do not fit this network: {problem}; "
+            f"use the model and network settings they were trained with"
+        )
+
+    @jax.jit  # operation by operation it would take seconds
+    def begin(seed: int, weights: Variables | None) -> tuple[LearnerState, GameState]:
+        weights_key, games_key = jax.random.split(jax.random.key(seed))
+        variables = network.init(weights_key) if weights is None else weights
+        return program.init_learner(variables), program.new_games(games_key, config.selfplay.games)
+
+    learner, games = jax.device_get(begin(config.seed, weights))
     return RunState(
         iteration=0,
         learner=devices.copy(program.mesh, learner),

@@ -10,7 +10,6 @@ import pytest
 SCRIPT = """
 import jax
 from saz_jax import compilation_cache
-jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
 print(compilation_cache.enable())
 jax.jit(lambda x: x * 2 + 1)(3.0)
 """
@@ -32,7 +31,7 @@ def programs(folder: Path) -> list[Path]:
     return list(folder.rglob("jit_*"))
 
 
-def test_compiled_programs_are_kept_in_the_users_cache_folder(tmp_path):
+def test_compiled_programs_are_kept_however_small_in_the_users_cache_folder(tmp_path):
     result = run(tmp_path, XDG_CACHE_HOME=str(tmp_path / "xdg"))
     folder = tmp_path / "xdg" / "saz_jax" / "xla"
     assert result.stdout.strip() == str(folder)
@@ -58,7 +57,11 @@ def test_the_variable_names_another_folder(tmp_path):
 
 
 def test_a_folder_set_for_jax_itself_is_left_alone(tmp_path):
-    result = run(tmp_path / "home", JAX_COMPILATION_CACHE_DIR=str(tmp_path / "jax"))
+    settings = {
+        "JAX_COMPILATION_CACHE_DIR": str(tmp_path / "jax"),
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+    }
+    result = run(tmp_path / "home", **settings)
     assert result.stdout.strip() == str(tmp_path / "jax")
     assert programs(tmp_path / "jax")
     assert not (tmp_path / "home").exists()
