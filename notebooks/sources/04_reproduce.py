@@ -5,9 +5,9 @@
 # in a JSON file, and its table, with the paper's numbers beside ours, follows from that file alone. Here
 # the studies run from a notebook; `experiments/reproduce.py` does the same from the command line.
 #
-# The default budget `smoke` trains for seconds, plays two games a match on tiny boards, and shows that it
-# all works; its numbers say nothing about the method. `small` takes hours on two cores, `paper` has the
-# paper's settings.
+# The default budget `smoke` plays two games a match on tiny boards, trains the players that are not shipped
+# for seconds, and shows that it all works; its numbers say nothing about the method. `small` takes hours on
+# two cores, `paper` has the paper's settings.
 
 # %%
 import os
@@ -15,7 +15,8 @@ from pathlib import Path
 
 from IPython.display import Image, Markdown, display
 
-from saz_jax import compilation_cache
+from saz_jax import compilation_cache, evaluation, report
+from saz_jax.agent import shipped_agents
 from saz_jax.budgets import BUDGETS
 from saz_jax.laboratory import Lab
 from saz_jax.studies import run_study
@@ -27,15 +28,32 @@ budget = os.environ.get("SAZ_JAX_BUDGET", "smoke")
 # %% [markdown]
 # ## From checkpoints
 #
-# `agents` names the players to use: exports, folders of training runs, or shipped weights. What they do
+# `agents` names the players to use: shipped weights, exports, or folders of training runs. What they do
 # not cover is trained under the budget, once for all studies. `games` says which games the tables are
 # made for. Everything is kept in `results`, and a cell that was interrupted goes on where it stopped.
 
 # %%
-agents = ()  # for example ("runs/quickstart-small",)
-games = ("othello",)
+agents = tuple(sorted(shipped_agents()))  # add your own, for example "runs/quickstart-small"
+games = ("othello", "gomoku")
 results = Path("runs") / f"reproduce-{budget}"
 lab = Lab(budget, BUDGETS[budget], results, agents, say=print)
+print(*agents)
+
+# %% [markdown]
+# ## A shipped player on a board that it has never seen
+#
+# It was trained on sides 6 to 8. The match is kept too: more games, or other sizes, are added to the file.
+
+# %%
+results.mkdir(parents=True, exist_ok=True)
+match = evaluation.MatchConfig(
+    game="othello", player="othello", opponent="greedy", sizes=(16,), games=8, runs=1, simulations=16
+)
+prepared = evaluation.prepare(match, results / "othello-greedy.json")
+found = evaluation.evaluate(prepared, evaluation.Progress())["sizes"]["16"]
+print(
+    f"othello against greedy on 16x16: {report.outcome_text(found)}, {found['distinct_games']} games differ"
+)
 
 # %% [markdown]
 # ## Table 1: states and actions
