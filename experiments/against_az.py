@@ -1,7 +1,7 @@
 """Table 3: players trained on small boards against AZ trained on the large board of the test.
 
 python experiments/against_az.py --budget smoke
-python experiments/against_az.py --az-minutes 120
+python experiments/against_az.py --az-times 5
 """
 
 import sys

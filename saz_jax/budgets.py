@@ -38,11 +38,13 @@ class Budget:
     preset: PresetName = "paper"
     """Recipe of the players that are trained here."""
     minutes: float = 3 * 24 * 60.0
-    """Training time of each player (3 days, Sec. 4.2)."""
-    az_minutes: float = 30 * 24 * 60.0
-    """Training time of AZ on the tested board in Table 3, Go and the training-time figure (30 days)."""
-    tuning_minutes: float = 24 * 60.0
-    """Training time of the fine-tuning."""
+    """Training time of each player (3 days, Sec. 4.2); where a trained SAZ is given or shipped, all other
+    players of its game get the time that it had."""
+    az_times: float = 10.0
+    """AZ on the tested board in Table 3, Go and the training-time figure trains so many times longer
+    (30 days)."""
+    tuning_share: float = 1 / 3
+    """Share of that time for the fine-tuning."""
     iterations: int | None = None
     """Every training run ends after so many iterations, if its time is not over before."""
     share_weights: bool = False
@@ -71,8 +73,6 @@ BUDGETS: dict[str, Budget] = {
     "smoke": Budget(
         preset="smoke",
         minutes=60.0,
-        az_minutes=60.0,
-        tuning_minutes=60.0,
         iterations=2,
         share_weights=True,
         stage_every=1,
@@ -85,8 +85,7 @@ BUDGETS: dict[str, Budget] = {
     "small": Budget(
         preset="small",
         minutes=30.0,
-        az_minutes=60.0,
-        tuning_minutes=30.0,
+        az_times=3.0,
         share_weights=True,
         retrain=False,
         stage_every=5,

@@ -34,12 +34,13 @@ def scalable(lab: Lab, game: GameName, model: ModelName) -> Entrant:
 
 def trained_on_tested(lab: Lab, game: GameName, model: ModelName, size: int) -> Entrant:
     """Model 1 or 2, trained on the board of the test for as long as the scalable players."""
-    return _on_tested(lab, game, model, size, model, lab.budget.minutes)
+    return _on_tested(lab, game, model, size, model, training_minutes(lab, game))
 
 
 def az(lab: Lab, game: GameName, size: int) -> Entrant:
     """AZ: model1 trained on the board of the test for the longer time that Table 3 gives it."""
-    return _on_tested(lab, game, "model1", size, "az", lab.budget.az_minutes)
+    minutes = lab.budget.az_times * training_minutes(lab, game)
+    return _on_tested(lab, game, "model1", size, "az", minutes)
 
 
 def fine_tuned(lab: Lab, game: GameName, before: Entrant, size: int) -> Entrant:
@@ -50,7 +51,8 @@ def fine_tuned(lab: Lab, game: GameName, before: Entrant, size: int) -> Entrant:
     config = training_config(lab.budget, game, agent.model.name, size)
     parts = {name: getattr(agent.model, name) for name in ("gin", "cnn", "fcn", "subgraphs")}
     config = dataclasses.replace(config, **parts)
-    workdir = train(lab, "tuned", config, lab.budget.tuning_minutes, init_from=agent)
+    minutes = lab.budget.tuning_share * training_minutes(lab, game)
+    workdir = train(lab, "tuned", config, minutes, init_from=agent)
     return _entrant("tuned", str(workdir), before.model or agent.model.name)
 
 
@@ -65,6 +67,13 @@ def az_stages(lab: Lab, game: GameName, size: int) -> list[Stage]:
     return _stages(lab, Path(az(lab, game, size).text.partition("@")[0]), "model1")
 
 
+def training_minutes(lab: Lab, game: GameName) -> float:
+    """What each player of a game gets: the time of the SAZ that is given or shipped, else the budget's."""
+    found = _fitting(lab, game, "saz")
+    seconds = load_agent(found).meta.get("seconds") if found else None
+    return lab.budget.minutes if seconds is None else seconds / 60
+
+
 def can_play(entrant: Entrant, size: int) -> bool:
     """Whether a board side is not too small for the entrant."""
     if entrant.agent is None or entrant.model is None:
@@ -76,7 +85,7 @@ def can_play(entrant: Entrant, size: int) -> bool:
 
 def _small_run(lab: Lab, game: GameName, model: ModelName) -> Path:
     trained = trained_as(lab.budget, model)
-    return train(lab, trained, training_config(lab.budget, game, trained), lab.budget.minutes)
+    return train(lab, trained, training_config(lab.budget, game, trained), training_minutes(lab, game))
 
 
 def _on_tested(lab: Lab, game: GameName, model: ModelName, size: int, role: str, minutes: float) -> Entrant:

@@ -34,7 +34,7 @@ def test_every_model_of_a_budget_can_be_trained_on_small_boards_and_on_the_teste
 def test_the_paper_budget_has_the_papers_settings():
     budget, day = BUDGETS["paper"], 24 * 60
     assert (budget.games, budget.runs, budget.simulations) == (100, 5, 100)
-    assert (budget.minutes, budget.az_minutes, budget.iterations) == (3 * day, 30 * day, None)
+    assert (budget.minutes, budget.az_times * budget.minutes, budget.iterations) == (3 * day, 30 * day, None)
     assert not budget.share_weights
     assert budget.boards.large("othello") == (16, 20)
     assert budget.boards.large("gomoku") == (17, 19)

@@ -12,7 +12,7 @@ import pytest
 from saz_jax import entrants, studies
 from saz_jax.agent import load_agent
 from saz_jax.budgets import BUDGETS, Boards
-from saz_jax.entrants import GREEDY, az, can_play, scalable, trained_on_tested
+from saz_jax.entrants import GREEDY, az, can_play, fine_tuned, scalable, trained_on_tested
 from saz_jax.laboratory import Entrant, Lab, introduce, play
 from saz_jax.studies import STUDIES, interpolate, run_study, seconds_per_move
 from saz_jax.study_cli import parse, reproduce_main, studies_of, study_main
@@ -152,6 +152,27 @@ def test_shipped_weights_are_used_unless_one_retrains(tmp_path, monkeypatch):
     assert scalable(shipped, "othello", "model4").text == "othello@model4"
     with pytest.raises(pytest.fail.Exception, match="model3 would be trained"):
         scalable(Lab("tiny", BUDGET, tmp_path), "othello", "model4")
+
+
+def test_all_players_train_as_long_as_the_saz_that_is_given_and_az_longer(tmp_path, monkeypatch):
+    path = tmp_path / "saz.npz"
+    agent = tiny_agent("gomoku", "saz", (5, 6))
+    dataclasses.replace(agent, meta={**agent.meta, "seconds": 240.0}).export(path)
+    asked = {}
+
+    def train(lab, role, config, minutes, init_from=None):
+        asked[role] = minutes
+        return path
+
+    monkeypatch.setattr(entrants, "train", train)
+    for agents, base in (((str(path),), 4.0), ((), 60.0)):
+        lab = Lab("tiny", dataclasses.replace(BUDGET, minutes=60.0, az_times=3.0), tmp_path, agents)
+        az(lab, "gomoku", 6)
+        scalable(lab, "gomoku", "fcn")
+        trained_on_tested(lab, "gomoku", "model1", 6)
+        fine_tuned(lab, "gomoku", scalable(lab, "gomoku", "saz"), 6)
+        times = {"az": 3 * base, "fcn": base, "model1": base, "tuned": base / 3}
+        assert {role: asked[role] for role in times} == pytest.approx(times)
 
 
 def test_a_small_cnn_plays_no_board_smaller_than_its_own():
