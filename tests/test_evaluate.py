@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -249,8 +251,6 @@ def run_script(*arguments):
 
 
 def environment():
-    import os
-
     return {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
@@ -271,3 +271,29 @@ def test_the_script_plays_prints_a_table_and_continues(tmp_path):
     assert refused.returncode == 2
     assert "Traceback" not in refused.stderr
     assert json.loads(path.read_text())["sizes"] == stored["sizes"]
+
+
+def test_ctrl_c_keeps_what_was_played_and_says_how_to_continue(tmp_path):
+    path = tmp_path / "out.json"
+    players = ["--game", "gomoku", "--player", "greedy", "--opponent", "random"]
+    arguments = [*players, "--sizes", "3", "--k", "3", "--games", "4", "--lanes", "2", "--json", str(path)]
+    endless = [sys.executable, "experiments/evaluate.py", *arguments, "--runs", "1000000"]
+    # A shell lets its background jobs ignore Ctrl-C, and their children inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(endless, cwd=ROOT, env=environment(), stdout=pipe, stderr=pipe, text=True)
+    assert process.stderr is not None
+    for line in process.stderr:
+        if "run 2 of" in line:
+            break
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=120)
+    assert process.returncode == 130, errors
+    assert "the same command continues after the last whole run" in errors
+    assert "Traceback" not in errors
+    assert "greedy against random" in output
+    played = len(json.loads(path.read_text())["sizes"]["3"]["runs"])
+    assert played >= 2
+    again = run_script(*arguments, "--runs", played + 1)
+    assert again.returncode == 0, again.stderr
+    assert len(json.loads(path.read_text())["sizes"]["3"]["runs"]) == played + 1
