@@ -113,6 +113,9 @@ class SearchConfig:
     """gumbel: root moves considered."""
     gumbel_scale: float = 1.0
     """gumbel: scale of the noise at the root; 0 plays deterministically."""
+    take_wins: bool = False
+    """Whether the rules are asked which moves win at once: where there are any, the root's prior is theirs.
+    The paper's player has to learn them all."""
     score: float = 0.0
     """Weight of the stones on the board against the network in the value of a position: the greedy player's
     score, divided by the number of stones.  0 trusts the network alone (the paper)."""

@@ -98,6 +98,8 @@ def make_tree_search(
             return judge(key, after), after
 
         prior, value = judge(root_key, states)
+        if config.take_wins:
+            prior = jax.vmap(functools.partial(prefer_wins, game))(states, prior)
         noise_keys = jax.random.split(noise_key, batch)
         prior, extra_data = jax.vmap(strategy.prepare)(noise_keys, prior, states, temperature)
         tree = grow_tree(
@@ -132,6 +134,14 @@ def exact(evaluation: Evaluation, states: GameState) -> Evaluation:
         logits=jnp.where(states.legal, logits, MASKED),
         value=jnp.where(states.terminated, states.outcome * states.to_play, evaluation.value),
     )
+
+
+def prefer_wins(game: Game, state: GameState, prior: Array) -> Array:
+    """The log prior [V] of moves that win at once, if there are any; else the prior as it is."""
+    after = jax.vmap(game.step, (None, 0))(state, jnp.arange(state.legal.shape[0], dtype=jnp.int32))
+    wins = state.legal & after.terminated & (after.outcome * state.to_play > 0)
+    # The others keep a little, so that they stay above illegal moves.
+    return jnp.where(state.legal, jax.nn.log_softmax(prior + 100.0 * wins), MASKED)
 
 
 def share_of_stones(game: Game, state: GameState) -> Array:

@@ -381,6 +381,30 @@ def test_the_score_weighs_stones_against_the_network(kind):
     np.testing.assert_array_equal(found[0.0].value, 0)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_moves_that_win_at_once_can_be_left_to_the_rules(kind):
+    """Dark has four on the diagonal, both ends open, and a network that would play anything but the ends."""
+    game, dark, light = make_game("gomoku", 6), [7, 14, 21, 28], [1, 3, 5, 11]
+    moves = [move for pair in zip(dark, light, strict=True) for move in pair]
+    states = stack([replay(game, 6, moves), replay(game, 6, moves[:-2]), replay(game, 6, moves[:-1])])
+    ends = jnp.isin(jnp.arange(37), jnp.array([0, 35]))
+
+    def averse(variables: Any, key: Array, states: GameState) -> Evaluation:
+        logits = jnp.where(states.legal, jnp.where(ends, -30.0, 0.0), MASKED)
+        return Evaluation(logits, jnp.zeros(states.size.shape))
+
+    missed, found = (
+        searcher(game, averse, SearchConfig(kind, 8, considered=4, take_wins=take))(None, KEY, states, 1.0)
+        for take in (False, True)
+    )
+    assert missed.policy[0, ends].sum() < 0.01
+    assert found.policy[0, ends].sum() > 0.99
+    assert ends[found.action[0]]
+    # Without a win for the player to move, nothing changes.
+    np.testing.assert_array_equal(found.policy[1:], missed.policy[1:])
+    np.testing.assert_array_equal(found.action[1:], missed.action[1:])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_more_simulations_are_stronger(kind):
