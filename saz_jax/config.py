@@ -188,9 +188,9 @@ class LearnerConfig:
     """c of the loss (App. A); the paper uses 0."""
     value_weight: float = 1.0
     """Weight of the value's squared error against the policy's cross-entropy."""
-    search_value: float = 0.0
-    """Weight of the search's value against the game's outcome in what the value learns: less noise, but the
-    network believes itself."""
+    surprise: float = 0.0
+    """Share of a pass that is dealt out by how far the search's policy is from what the network said: rare
+    lessons are then repeated.  0 shows every position equally often (the paper)."""
     policy_over: Literal["nodes", "legal"] = "nodes"
     """The policy's softmax while learning runs over all nodes (the paper) or over legal moves only."""
     symmetries: bool = False

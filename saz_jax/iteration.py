@@ -115,8 +115,8 @@ def check(config: TrainConfig) -> None:
             f"learner.history={config.learner.history}, learner.passes={config.learner.passes}; "
             f"use at least 1 iteration and more than 0 passes"
         )
-    if not 0 <= config.learner.search_value <= 1:
-        raise ValueError(f"learner.search_value={config.learner.search_value}; use a weight from 0 to 1")
+    if not 0 <= config.learner.surprise <= 1:
+        raise ValueError(f"learner.surprise={config.learner.surprise}; use a share from 0 to 1")
     piece = config.learner.piece
     if piece < 0 or (piece and config.learner.batch_size % piece):
         raise ValueError(
@@ -223,7 +223,7 @@ def as_positions(moves: Moves) -> Positions:
         legal=flatten(moves.legal),
         policy=flatten(moves.policy),
         searched=flatten(moves.searched),
-        value=flatten(moves.value),
+        surprise=flatten(moves.surprise),
         outcome=np.zeros(count * lanes, np.float32),
         lane=np.tile(np.arange(lanes, dtype=np.int32), count),
     )
@@ -241,7 +241,8 @@ def optimise(
     seed = (program.config.seed, state.iteration + 1)
     steps = replay.steps(config.batch_size, config.passes)
     losses = []
-    for step, positions in enumerate(replay.batches(seed, config.batch_size, config.passes)):
+    batches = replay.batches(seed, config.batch_size, config.passes, config.surprise)
+    for step, positions in enumerate(batches):
         batch = devices.split(program.mesh, as_batch(positions))
         learner, loss = program.learn(learner, jax.random.fold_in(key, step), batch)
         losses.append(loss)

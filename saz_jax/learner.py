@@ -23,7 +23,6 @@ class Batch(NamedTuple):
     legal: Array
     policy: Array
     searched: Array
-    value: Array
     outcome: Array
 
 
@@ -73,8 +72,7 @@ def make_learner(
         log_prior = jnp.where(piece.policy > 0, jax.nn.log_softmax(logits), 0.0)
         entropy = -jnp.sum(piece.policy * log_prior, axis=-1)
         policy = jnp.sum(jnp.where(piece.searched, entropy, 0.0)) / jnp.maximum(jnp.sum(whole.searched), 1)
-        target = (1 - config.search_value) * piece.outcome + config.search_value * piece.value
-        value = jnp.sum(jnp.square(evaluation.value - target)) / whole.outcome.shape[0]
+        value = jnp.sum(jnp.square(evaluation.value - piece.outcome)) / whole.outcome.shape[0]
         return policy + config.value_weight * value, (policy, value, updated)
 
     def gradients(variables: Variables, key: Array, batch: Batch) -> tuple[Any, Array, Array, Variables]:

@@ -27,8 +27,8 @@ class Positions(NamedTuple):
     """float32[M, V]: the search's policy."""
     searched: np.ndarray
     """bool[M]: the policy comes from a full search and may be learned."""
-    value: np.ndarray
-    """float32[M]: the search's value for the player to move."""
+    surprise: np.ndarray
+    """float32[M]: how far that policy is from what the network said."""
     outcome: np.ndarray
     """float32[M]: z, seen by the player to move; meaningless while the game is under way."""
     lane: np.ndarray
@@ -49,7 +49,7 @@ class Positions(NamedTuple):
             legal=np.zeros((count, nodes), bool),
             policy=np.zeros((count, nodes), np.float32),
             searched=np.zeros(count, bool),
-            value=np.zeros(count, np.float32),
+            surprise=np.zeros(count, np.float32),
             outcome=np.zeros(count, np.float32),
             lane=np.zeros(count, np.int32),
         )
@@ -99,16 +99,25 @@ class Replay:
         """How many batches `batches` gives."""
         return max(int(passes * len(self)) // batch_size, 1)
 
-    def batches(self, seed: tuple[int, ...], batch_size: int, passes: float) -> Iterator[Positions]:
+    def batches(
+        self, seed: tuple[int, ...], batch_size: int, passes: float, surprise: float = 0.0
+    ) -> Iterator[Positions]:
         """Shuffled batches that run `passes` times over everything kept, at least one batch.
 
         Batches are whole: what does not fill the last one is left out, and a history smaller than one batch
-        repeats positions.
+        repeats positions.  The share `surprise` of a pass is dealt out by how surprising positions are: they
+        are then shown more or less often than once, but once on average.
         """
         everything = Positions.join(list(self.iterations))
         count = len(everything.size)
         rng = np.random.default_rng(seed)
         wanted = self.steps(batch_size, passes) * batch_size
-        order = np.concatenate([rng.permutation(count) for _ in range(-(-wanted // count))])
+        expected = np.ones(count)
+        if surprise and everything.surprise.any():
+            expected += surprise * (everything.surprise / everything.surprise.mean() - 1)
+        order = np.zeros(0, int)
+        while len(order) < wanted:
+            times = np.floor(expected + rng.random(count)) if surprise else expected
+            order = np.append(order, rng.permutation(np.repeat(np.arange(count), times.astype(int))))
         for start in range(0, wanted, batch_size):
             yield everything.take(order[start : start + batch_size])

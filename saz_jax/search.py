@@ -97,9 +97,8 @@ def make_tree_search(
             after = jax.vmap(game.step)(states, action)
             return judge(key, after), after
 
-        prior, value = judge(root_key, states)
-        if config.take_wins:
-            prior = jax.vmap(functools.partial(prefer_wins, game))(states, prior)
+        said, value = judge(root_key, states)
+        prior = jax.vmap(functools.partial(prefer_wins, game))(states, said) if config.take_wins else said
         noise_keys = jax.random.split(noise_key, batch)
         prior, extra_data = jax.vmap(strategy.prepare)(noise_keys, prior, states, temperature)
         tree = grow_tree(
@@ -118,6 +117,7 @@ def make_tree_search(
             action=action,
             policy=policy,
             value=tree.node_values[:, ROOT],
+            surprise=jnp.sum(jax.scipy.special.rel_entr(policy, jnp.exp(said)), axis=-1),
             visits=tree.children_visits[:, ROOT],
             qvalues=tree.children_qvalues[:, ROOT],
             principal_variation=jax.vmap(principal_variation)(tree),

@@ -28,8 +28,8 @@ class Moves(NamedTuple):
     """float32[T, B, V]: the search's policy."""
     searched: Array
     """bool[T, B]: whether that search was a full one."""
-    value: Array
-    """float32[T, B]: the search's value for the player to move."""
+    surprise: Array
+    """float32[T, B]: how far that policy is from what the network said."""
     ended: Array
     """bool[T, B]: this move ended the game, and the next one is the first of a new game."""
     outcome: Array
@@ -95,7 +95,7 @@ def make_play(
                 choose = functools.partial(jax.lax.cond, searched, full_search, fast_search)
             else:
                 searched, choose = jnp.array(True), full_search
-            action, policy, value = choose(variables, search_key, states, temperature)
+            action, policy, surprise = choose(variables, search_key, states, temperature)
             if config.slips:
                 action = _slip(jax.random.fold_in(key, 3), action, states.legal, config.slips)
             after = jax.vmap(game.step)(states, action)
@@ -106,7 +106,7 @@ def make_play(
                 legal=states.legal,
                 policy=policy,
                 searched=jnp.broadcast_to(searched, after.terminated.shape),
-                value=value,
+                surprise=surprise,
                 ended=after.terminated,
                 outcome=after.outcome,
             )
@@ -130,7 +130,7 @@ def _deciding(search: SearchFn) -> Callable[..., tuple[Array, Array, Array]]:
 
     def decide(variables: Variables, key: Array, states: GameState, temperature: Array):
         found = search(variables, key, states, temperature)
-        return found.action, found.policy, found.value
+        return found.action, found.policy, found.surprise
 
     return decide
 

@@ -91,6 +91,8 @@ class SearchOutput(NamedTuple):
     """float32[B, V]: the improved policy, zero on illegal moves; the training target."""
     value: Array
     """float32[B]: the root's value after the search, seen by the player to move."""
+    surprise: Array
+    """float32[B]: Kullback-Leibler divergence of the policy from what the network said, in nats."""
     visits: Array
     """int32[B, V]: visit counts of the root's children."""
     qvalues: Array

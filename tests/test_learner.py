@@ -36,7 +36,6 @@ def positions(count=6, side=5, size=4, seed=0):
         legal=states.legal,
         policy=jnp.asarray(policy / policy.sum(1, keepdims=True), jnp.float32),
         searched=jnp.ones(count, bool),
-        value=jnp.asarray(rng.uniform(-1, 1, count), jnp.float32),
         outcome=jnp.asarray(rng.choice([-1.0, 0.0, 1.0], count), jnp.float32),
     )
 
@@ -96,16 +95,6 @@ def test_over_legal_moves_illegal_logits_do_not_matter():
     _, everything = one_step(batch)
     _, legal = one_step(batch, policy_over="legal")
     assert legal.policy < everything.policy
-
-
-def test_the_value_learns_the_outcome_the_search_or_a_mixture():
-    batch = positions()
-    _, mixed = one_step(batch, search_value=0.25)
-    target = 0.75 * batch.outcome + 0.25 * batch.value
-    _, same = one_step(batch._replace(outcome=target))
-    np.testing.assert_allclose(mixed.value, same.value, rtol=1e-6)
-    _, plain = one_step(batch)
-    assert abs(plain.value - mixed.value) > 0.01
 
 
 def test_a_move_without_a_full_search_teaches_the_value_only():

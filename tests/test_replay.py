@@ -104,3 +104,21 @@ def test_passes_may_be_a_part_or_several_and_a_small_history_still_fills_a_batch
     assert sorted(twice.tolist()) == sorted([*range(8), *range(8)])
     (batch,) = replay.batches((0,), 32, 1.0)
     assert len(batch.size) == 32
+
+
+def test_surprising_positions_are_shown_more_often_and_all_of_them_once_on_average():
+    replay = Replay(20)
+    surprise = np.array([0, 0, 1, 1, 2, 8], np.float32)
+    replay.add(numbered(6)._replace(surprise=surprise))
+    passes = 600
+    seen = np.concatenate([batch.size for batch in replay.batches((0,), 6, passes, surprise=0.5)])
+    assert len(seen) == 6 * passes
+    expected = 0.5 + 0.5 * surprise / surprise.mean()
+    np.testing.assert_allclose(np.bincount(seen) / passes, expected, atol=0.1)
+
+
+def test_where_nothing_is_surprising_everything_is_shown_alike():
+    replay = Replay(20)
+    replay.add(numbered(6))
+    seen = np.concatenate([batch.size for batch in replay.batches((0,), 6, 2.0, surprise=1.0)])
+    assert sorted(seen.tolist()) == sorted([*range(6), *range(6)])

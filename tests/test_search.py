@@ -541,6 +541,20 @@ def test_dirichlet_noise_falls_on_legal_moves_only_with_alpha_scaled_by_their_nu
     np.testing.assert_allclose(probability.var(axis=0).mean(), variance, rtol=0.05)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_surprise_is_the_divergence_of_the_policy_from_what_the_network_said(kind):
+    game = make_game("gomoku", 5, k=4)
+    states = wander(game, [5, 4, 5, 4], 6, seed=2)
+    config = SearchConfig(kind, 16, noise_fraction=0.25, take_wins=True)
+    found = searcher(game, opinionated, config)(None, KEY, states, 1.0)
+    said = jax.nn.log_softmax(opinionated(None, KEY, states).logits)
+    for policy, log_prior, surprise in zip(found.policy, said, found.surprise, strict=True):
+        moves = np.flatnonzero(np.asarray(policy))
+        divergence = sum(policy[move] * (np.log(policy[move]) - log_prior[move]) for move in moves)
+        np.testing.assert_allclose(surprise, divergence, rtol=1e-4)
+        assert surprise > 0
+
+
 def test_gumbel_explores_with_noise_but_does_not_teach_it():
     """The prior knows one move only: noise makes the others be tried, and the policy shows none of it."""
     game = make_game("gomoku", 5, k=4)
