@@ -23,7 +23,7 @@ TRAINED_SIZES: dict[GameName, tuple[int, ...]] = {
     "go": (5, 6, 7, 8, 9),
 }
 """The paper's training sizes (Sec. 4.1); for Go it names the largest only."""
-SMALL_SIZES: dict[GameName, tuple[int, ...]] = {"othello": (6, 7, 8), "gomoku": (7, 8, 9), "go": (7, 8, 9)}
+SMALL_SIZES: dict[GameName, tuple[int, ...]] = {"othello": (6, 7, 8), "gomoku": (8, 9), "go": (7, 8, 9)}
 """Those of the small recipe: little is decided on smaller boards, which padding makes as expensive."""
 
 
@@ -54,7 +54,7 @@ def preset(name: PresetName, game: GameName, model: ModelName) -> TrainConfig:
             learner=dataclasses.replace(learner, batch_size=32),
             evaluation=EvaluationConfig(every=0, games=4, simulations=4),
         )
-    return dataclasses.replace(
+    small = dataclasses.replace(
         paper,
         sizes=paper.sizes if len(paper.sizes) == 1 else SMALL_SIZES[game],
         gin=GINConfig(
@@ -62,8 +62,7 @@ def preset(name: PresetName, game: GameName, model: ModelName) -> TrainConfig:
             hidden=32,
             head=32,
             edges="compass8",
-            dummy="max" if game == "gomoku" else "mean",
-            readout="dummy" if game == "gomoku" else "mean",
+            dummy="mean",
             residual=True,
             norm="layer",
             dropout=0.0,
@@ -71,8 +70,8 @@ def preset(name: PresetName, game: GameName, model: ModelName) -> TrainConfig:
         ),
         cnn=CNNConfig(channels=32, dense=(128, 64), features="stones_legal"),
         fcn=FCNConfig(blocks=3, channels=32),
-        # Lines make a score that says little; stones and area say how far a player is from losing everything.
-        search=SearchConfig(kind="gumbel", simulations=16, score=0.0 if game == "gomoku" else 0.3),
+        # Stones and area say how far a player is from losing everything.
+        search=SearchConfig(kind="gumbel", simulations=16, score=0.3),
         selfplay=SelfPlayConfig(games=128, moves=16, favour="none", subgraphs=False, slips=0.15),
         learner=LearnerConfig(
             passes=0.25,
@@ -87,4 +86,20 @@ def preset(name: PresetName, game: GameName, model: ModelName) -> TrainConfig:
         ),
         # The ensemble makes an evaluation on a large board expensive beside the training itself.
         evaluation=EvaluationConfig(every=25, games=16, simulations=16),
+    )
+    return _for_lines(small) if game == "gomoku" else small
+
+
+def _for_lines(small: TrainConfig) -> TrainConfig:
+    """The small recipe where one line decides a game, anywhere on the board and in any direction."""
+    return dataclasses.replace(
+        small,
+        # A mean over the board would dilute what one line says.
+        gin=dataclasses.replace(small.gin, dummy="max", readout="dummy"),
+        search=SearchConfig(kind="gumbel", simulations=24, noise_fraction=0.25, take_wins=True),
+        # Self-play from an empty board settles for rows and never learns diagonals.
+        selfplay=dataclasses.replace(small.selfplay, favour="large", openings=48, slips=0.05),
+        learner=dataclasses.replace(
+            small.learner, surprise=0.5, schedule="cosine", decay_steps=14_000, average=0.995
+        ),
     )
