@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from saz_jax import paper
 from saz_jax.agent import load_agent, shipped_agents
 from saz_jax.evaluation import MatchConfig
 from saz_jax.report import markdown_table, outcome_text
 from saz_jax.results import read_json
+from saz_jax.studies import paper
 
 UNSEEN = {"othello": (16, 20), "gomoku": (17, 19), "go": (9, 15)}
 """Board sides of the matches; all but Go's 9 are larger than any trained one."""

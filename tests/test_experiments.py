@@ -9,14 +9,14 @@ from pathlib import Path
 import jax
 import pytest
 
-from saz_jax import entrants, studies
 from saz_jax.agent import load_agent
-from saz_jax.budgets import BUDGETS, Boards
-from saz_jax.entrants import GREEDY, az, can_play, fine_tuned, scalable, trained_on_tested
-from saz_jax.laboratory import Entrant, Lab, introduce, play
-from saz_jax.studies import STUDIES, interpolate, run_study, seconds_per_move
-from saz_jax.study_cli import parse, reproduce_main, studies_of, study_main
-from saz_jax.study_reports import PAGE, REPORTS, write_page
+from saz_jax.studies import catalogue, entrants
+from saz_jax.studies.budgets import BUDGETS, Boards
+from saz_jax.studies.catalogue import STUDIES, interpolate, run_study, seconds_per_move
+from saz_jax.studies.cli import parse, reproduce_main, studies_of, study_main
+from saz_jax.studies.entrants import GREEDY, az, can_play, fine_tuned, scalable, trained_on_tested
+from saz_jax.studies.laboratory import Entrant, Lab, introduce, play
+from saz_jax.studies.reports import PAGE, REPORTS, write_page
 from tests.tiny_agents import tiny_agent
 
 ROOT = Path(__file__).parent.parent
@@ -42,7 +42,7 @@ def quick_compilation():
 def run_table_3(folder, agents, budget=BUDGET, **listeners):
     """Table 3 of SAZ alone, since every player on every board is a program to compile."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(studies, "SCALABLE", ("saz",))
+        patch.setattr(catalogue, "SCALABLE", ("saz",))
         run_study(Lab("tiny", budget, folder, agents, **listeners), "against_az", ["gomoku"])
 
 
@@ -224,13 +224,13 @@ def test_stages_are_evenly_spaced_and_end_with_the_last(tmp_path):
 def test_equal_compute_gives_model3_the_ensembles_evaluations(tmp_path, monkeypatch):
     seconds = {("saz", 4): 2.0, ("model3", 4): 0.5, ("model3", 19): 2.0}
     monkeypatch.setattr(
-        studies, "seconds_per_move", lambda entrant, size, count: seconds[entrant.label, count]
+        catalogue, "seconds_per_move", lambda entrant, size, count: seconds[entrant.label, count]
     )
     agent = tiny_agent("othello", "saz", (5,))
     ensemble, plain = (Entrant(model, "", agent, model) for model in ("saz", "model3"))
     lab = Lab("tiny", dataclasses.replace(BUDGET, simulations=4), tmp_path)
     # Side 6 has 3 subgraphs: 5 positions (4 simulations and the root), each asked about 4 times.
-    counts = studies.fair_simulations(lab, ensemble, plain, 6)
+    counts = catalogue.fair_simulations(lab, ensemble, plain, 6)
     assert {name: counts[name] for name in ("simulations", "evaluations", "seconds")} == {
         "simulations": 4,
         "evaluations": 19,

@@ -8,11 +8,20 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from saz_jax import paper, report, study_tables
+from saz_jax import report
 from saz_jax.metrics import Row
 from saz_jax.results import write_json
-from saz_jax.studies import STUDIES, count_states
-from saz_jax.study_reports import INTRODUCTION, PAGE, REPORTS, has_results, section, write_page, write_section
+from saz_jax.studies import paper, tables
+from saz_jax.studies.catalogue import STUDIES, count_states
+from saz_jax.studies.reports import (
+    INTRODUCTION,
+    PAGE,
+    REPORTS,
+    has_results,
+    section,
+    write_page,
+    write_section,
+)
 
 MODELS = ("saz", "model3", "model4", "model5")
 
@@ -213,7 +222,7 @@ def test_a_markdown_table():
 
 
 def test_groups_keep_the_order_of_appearance():
-    found = study_tables.group([{"x": 2}, {"x": 1}, {"x": 2, "y": 0}], lambda m: m["x"])
+    found = tables.group([{"x": 2}, {"x": 1}, {"x": 2, "y": 0}], lambda m: m["x"])
     assert list(found.items()) == [(2, [{"x": 2}, {"x": 2, "y": 0}]), (1, [{"x": 1}])]
 
 

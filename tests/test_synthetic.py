@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from saz_jax import make_game
 from saz_jax.config import GINConfig
-from saz_jax.embedding import PADDING, action_embeddings, principal_components, separability
 from saz_jax.evaluators import make_model
 from saz_jax.graph import live_nodes
-from saz_jax.synthetic import good_and_bad, synthetic_board
+from saz_jax.studies.embedding import PADDING, action_embeddings, principal_components, separability
+from saz_jax.studies.synthetic import good_and_bad, synthetic_board
 from tests.oracles.othello import Othello
 from tests.tiny_agents import tiny_agent
 

@@ -17,10 +17,10 @@ from IPython.display import Image, Markdown, display
 
 from saz_jax import compilation_cache, evaluation, report
 from saz_jax.agent import shipped_agents
-from saz_jax.budgets import BUDGETS
-from saz_jax.laboratory import Lab
-from saz_jax.studies import run_study
-from saz_jax.study_reports import REPORTS, write_page, write_section
+from saz_jax.studies.budgets import BUDGETS
+from saz_jax.studies.catalogue import run_study
+from saz_jax.studies.laboratory import Lab
+from saz_jax.studies.reports import REPORTS, write_page, write_section
 
 compilation_cache.enable()
 budget = os.environ.get("SAZ_JAX_BUDGET", "smoke")

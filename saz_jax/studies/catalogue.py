@@ -7,11 +7,13 @@ from typing import Any, TypeAlias, cast
 
 import jax
 
-from saz_jax import arena, paper
-from saz_jax.budgets import synthetic_sizes
+from saz_jax import arena
 from saz_jax.config import GameName, ModelName
-from saz_jax.embedding import action_embeddings, principal_components, separability
-from saz_jax.entrants import (
+from saz_jax.results import ResultsFile
+from saz_jax.studies import paper
+from saz_jax.studies.budgets import synthetic_sizes
+from saz_jax.studies.embedding import action_embeddings, principal_components, separability
+from saz_jax.studies.entrants import (
     GREEDY,
     RANDOM,
     az,
@@ -22,8 +24,7 @@ from saz_jax.entrants import (
     small_stages,
     trained_on_tested,
 )
-from saz_jax.laboratory import Entrant, Lab, introduce, play
-from saz_jax.results import ResultsFile
+from saz_jax.studies.laboratory import Entrant, Lab, introduce, play
 from saz_jax.subgraphs import subgraph_counts
 
 Games: TypeAlias = Sequence[GameName]

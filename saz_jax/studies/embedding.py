@@ -10,7 +10,7 @@ import numpy as np
 from saz_jax.agent import Agent
 from saz_jax.evaluators import make_model
 from saz_jax.graph import live_nodes
-from saz_jax.synthetic import good_and_bad, synthetic_board
+from saz_jax.studies.synthetic import good_and_bad, synthetic_board
 
 PADDING = 50
 """Boards are padded to the next multiple of this: seven compilations for all sides up to 350."""

@@ -11,12 +11,12 @@ import tyro
 from rich.console import Console
 
 from saz_jax import compilation_cache
-from saz_jax.budgets import BUDGETS, Budget, BudgetName
 from saz_jax.config import GameName
 from saz_jax.console import PhaseBar, plain_errors, terminate_like_interrupt
-from saz_jax.laboratory import Lab
-from saz_jax.studies import STUDIES, Games, run_study
-from saz_jax.study_reports import write_page, write_section
+from saz_jax.studies.budgets import BUDGETS, Budget, BudgetName
+from saz_jax.studies.catalogue import STUDIES, Games, run_study
+from saz_jax.studies.laboratory import Lab
+from saz_jax.studies.reports import write_page, write_section
 
 MANNERS = """
 Takes agents that are given or shipped where they fit and trains the others under the budget. The same command

@@ -13,11 +13,11 @@ from typing import Any
 
 from saz_jax import evaluation, report, training
 from saz_jax.agent import EXPORT, Agent, load_agent
-from saz_jax.budgets import Budget
 from saz_jax.config import ModelName, TrainConfig
 from saz_jax.contestants import weights_digest
 from saz_jax.evaluation import MatchConfig
 from saz_jax.results import ResultsFile
+from saz_jax.studies.budgets import Budget
 
 
 @dataclasses.dataclass(frozen=True)

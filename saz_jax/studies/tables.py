@@ -3,8 +3,8 @@
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, TypeAlias, TypeVar
 
-from saz_jax import paper
 from saz_jax.report import markdown_table, outcome_text
+from saz_jax.studies import paper
 
 Data: TypeAlias = Mapping[str, Any]
 """What a study's file of results holds."""

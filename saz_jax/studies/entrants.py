@@ -6,10 +6,10 @@ from pathlib import Path
 
 from saz_jax import evaluators
 from saz_jax.agent import Agent, load_agent, shipped_agents
-from saz_jax.budgets import trained_as, training_config
 from saz_jax.config import GameName, ModelName
-from saz_jax.laboratory import Entrant, Lab, train
 from saz_jax.metrics import read_metrics
+from saz_jax.studies.budgets import trained_as, training_config
+from saz_jax.studies.laboratory import Entrant, Lab, train
 
 GREEDY, RANDOM = Entrant("greedy", "greedy"), Entrant("random", "random")
 SUBGRAPH_FAMILY: tuple[ModelName, ...] = ("saz", "model3", "model4")

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from saz_jax import paper, study_figures, study_tables
 from saz_jax.results import read_json
-from saz_jax.study_tables import Data
+from saz_jax.studies import figures, paper, tables
+from saz_jax.studies.tables import Data
 
 PAGE = "README.md"
 INTRODUCTION = """# Train on small, play the large: the experiments
@@ -33,29 +33,21 @@ class Report(NamedTuple):
 
 def _models(title: str, numbers: paper.Outcomes) -> Report:
     """Models in rows and boards in columns, beside the paper's numbers."""
-    return Report(title, study_tables.models(numbers), study_figures.models(numbers))
+    return Report(title, tables.models(numbers), figures.models(numbers))
 
 
 REPORTS = {
-    "complexity": Report("Table 1: states and actions", study_tables.complexity, study_figures.complexity),
+    "complexity": Report("Table 1: states and actions", tables.complexity, figures.complexity),
     "ablation": _models("Table 2: one component left out, against greedy", paper.ABLATION),
     "generalisation": Report(
-        "Figure: generalisation to larger boards", study_tables.generalisation, study_figures.generalisation
+        "Figure: generalisation to larger boards", tables.generalisation, figures.generalisation
     ),
-    "embedding": Report(
-        "Figure: embeddings of a good and a bad action", study_tables.embedding, study_figures.embedding
-    ),
-    "training_time": Report(
-        "Figure: skill over the training", study_tables.training_time, study_figures.training_time
-    ),
+    "embedding": Report("Figure: embeddings of a good and a bad action", tables.embedding, figures.embedding),
+    "training_time": Report("Figure: skill over the training", tables.training_time, figures.training_time),
     "against_az": _models("Table 3: against AZ trained on the tested board", paper.AGAINST_AZ),
     "go": _models("Go: against AZ trained on the tested board", paper.GO),
-    "equal_compute": Report(
-        "Subgraphs at equal compute", study_tables.equal_compute, study_figures.equal_compute
-    ),
-    "fine_tuning": Report(
-        "Fine-tuning on the large board", study_tables.fine_tuning, study_figures.fine_tuning
-    ),
+    "equal_compute": Report("Subgraphs at equal compute", tables.equal_compute, figures.equal_compute),
+    "fine_tuning": Report("Fine-tuning on the large board", tables.fine_tuning, figures.fine_tuning),
 }
 """In the order of the page."""
 
