@@ -23,7 +23,7 @@ TRAINED_SIZES: dict[GameName, tuple[int, ...]] = {
     "go": (5, 6, 7, 8, 9),
 }
 """The paper's training sizes (Sec. 4.1); for Go it names the largest only."""
-SMALL_SIZES: dict[GameName, tuple[int, ...]] = {"othello": (6, 7, 8), "gomoku": (8, 9), "go": (7, 8, 9)}
+SMALL_SIZES: dict[GameName, tuple[int, ...]] = {"othello": (6, 7, 8), "gomoku": (8, 9), "go": (6, 7, 8)}
 """Those of the small recipe: little is decided on smaller boards, which padding makes as expensive."""
 
 

@@ -10,7 +10,7 @@ from saz_jax.results import read_json
 from saz_jax.studies import paper
 
 UNSEEN = {"othello": (16, 20), "gomoku": (17, 19), "go": (9, 15)}
-"""Board sides of the matches; all but Go's 9 are larger than any trained one."""
+"""Board sides of the matches, larger than any trained one."""
 OPPONENTS = ("greedy", "random")
 BEGIN, END = "<!-- strength: begin -->\n", "<!-- strength: end -->\n"
 """What stands around the table in the page."""
