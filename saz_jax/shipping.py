@@ -52,7 +52,9 @@ def page(weights: Path) -> str:
         facts = json.loads((path.parent / "config.json").read_text())
         last = read_metrics(path.parent)[-1]
         rows.append([f"`{name}`", *_row(agent, facts, last)])
-        commands.append(f"- `{name}`: `{facts['command']}`\n")
+        # The command that ended the run has its limits, but --resume repeats no settings.
+        command = agent.meta["command"]
+        commands.append(f"- `{name}`: `{facts['command'] if '--resume' in command else command}`\n")
     header = ["name", "game", "model", "trained on sides", "parameters", "seed", "minutes", "positions"]
     header += ["hardware"]
     return (
