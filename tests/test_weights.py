@@ -38,7 +38,7 @@ def test_the_table_of_results_is_the_one_that_the_files_make():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "size", "wins"), [("othello", 16, 16), ("gomoku", 17, 16)])
+@pytest.mark.parametrize(("name", "size", "wins"), [("othello", 16, 16), ("gomoku", 17, 16), ("go", 15, 16)])
 def test_a_shipped_player_beats_greedy_on_a_board_it_never_saw(name, size, wins):
     """A player as strong as greedy wins 16 of 20 games with a probability of 0.6%."""
     agent = load_agent(name)
