@@ -1,7 +1,7 @@
 """A network trained on small boards, trained further on a large one: before and after.
 
 python experiments/fine_tuning.py --budget smoke
-python experiments/fine_tuning.py --tuning-minutes 60
+python experiments/fine_tuning.py --tuning-share 1
 """
 
 import sys

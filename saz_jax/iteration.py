@@ -129,12 +129,13 @@ def check(config: TrainConfig) -> None:
 def start(program: Program, weights: Variables | None = None) -> RunState:
     """The state before the first iteration, the same for the same seed; from `weights` if they are given."""
     config, network = program.config, program.model.network
-    wanted = jax.eval_shape(network.init, jax.random.key(0))
-    if weights is not None and (problem := mismatch(weights, wanted)):
-        raise ValueError(
-            f"the weights to start from do not fit this network: {problem}; "
-            f"use the model and network settings they were trained with"
-        )
+    if weights is not None:
+        wanted = jax.eval_shape(network.init, jax.random.key(0))
+        if problem := mismatch(weights, wanted):
+            raise ValueError(
+                f"the weights to start from do not fit this network: {problem}; "
+                f"use the model and network settings they were trained with"
+            )
 
     @jax.jit  # operation by operation it would take seconds
     def begin(seed: int, weights: Variables | None) -> tuple[LearnerState, GameState]:

@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -280,6 +282,15 @@ def test_flags_start_from_the_budget():
     assert arguments.settings == dataclasses.replace(smoke, games=8, boards=boards)
     assert arguments.game == ("go",)
     assert arguments.folder == Path("results/smoke")
+
+
+@pytest.mark.parametrize("name", [*STUDIES, "reproduce"])
+def test_the_examples_of_a_study_name_settings_that_exist(name):
+    source = (ROOT / "experiments" / f"{name}.py").read_text()
+    examples = re.findall(rf"python experiments/{name}\.py(.*)", source)
+    assert examples
+    for example in examples:
+        parse(shlex.split(example, comments=True), None)
 
 
 def test_all_studies_together_take_their_share_of_the_games():

@@ -21,8 +21,10 @@ from saz_jax.config import (
     TrainConfig,
 )
 from saz_jax.games import make_game
-from saz_jax.iteration import DivergedError, iterate, make_program, start
+from saz_jax.iteration import DivergedError, iterate, make_program, optimise, start
+from saz_jax.learner import Losses
 from saz_jax.metrics import read_metrics
+from saz_jax.replay import Positions, Replay
 
 TINY = TrainConfig(
     game="gomoku",
@@ -124,6 +126,24 @@ def test_settings_younger_than_a_run_have_their_defaults_there(tmp_path):
     path.write_text(json.dumps({"config": {**settings, "forgotten": 3}}))
     with pytest.raises(ValueError, match="forgotten: 3 in the run, absent asked for"):
         training.check_same_settings(path, settings)
+
+
+def test_the_learner_is_shown_what_surprised_the_search():
+    """Every second position is a surprise, and nothing else is dealt out."""
+    config = dataclasses.replace(TINY, learner=dataclasses.replace(TINY.learner, surprise=1.0))
+    shown = []
+
+    def learn(state, key, batch):
+        shown.extend(np.asarray(batch.outcome).tolist())
+        return state, Losses(*[np.zeros(())] * len(Losses._fields))
+
+    program = make_program(config)._replace(learn=learn)
+    marks = np.arange(16, dtype=np.float32) % 2
+    replay = Replay(config.learner.history)
+    replay.add(Positions.blank(program.game.max_size, 16)._replace(surprise=marks, outcome=marks))
+    optimise(program, start(program), replay, jax.random.key(0), lambda phase, done, total: None)
+    assert len(shown) == 16
+    assert set(shown) == {1.0}
 
 
 def test_a_workdir_that_is_a_file_or_a_stranger_is_refused(tmp_path):
