@@ -135,7 +135,7 @@ def test_the_learner_is_shown_what_surprised_the_search():
 
     def learn(state, key, batch):
         shown.extend(np.asarray(batch.outcome).tolist())
-        return state, Losses(*[np.zeros(())] * len(Losses._fields))
+        return state, Losses(*[jax.numpy.zeros(())] * len(Losses._fields))
 
     program = make_program(config)._replace(learn=learn)
     marks = np.arange(16, dtype=np.float32) % 2
