@@ -4,13 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 
 from saz_jax.types import Array
 
 PRODUCT_NODES = 3072
 """Nodes of a piece for networks made of matrix products: its arrays stay in the second-level cache."""
-CONVOLUTION_NODES = 6144
-"""The same for convolutions, which share their work between cores only above a certain size."""
+CONVOLUTION_NODES = 7168
+"""The same for convolutions, which share their work between cores only above some 4500 nodes."""
 
 
 def in_chunks(
@@ -27,19 +28,18 @@ def in_chunks(
     other devices want the whole batch.  Each item of the batch must be treated alone: not for training.
     """
     size = batch[0].shape[0]
-    chunk = _chunk_size(size, max(chunk_nodes // num_nodes, 1))
-    if chunk == size:
+    pieces = max(round(size * num_nodes / chunk_nodes), 1)
+    if pieces == 1:
         return function(variables, *batch)
+    chunk = -(-size // pieces)
+
+    def cut(x: Array) -> Array:
+        # The last piece is filled up with copies of the last item.
+        spare = [(0, pieces * chunk - size)] + [(0, 0)] * (x.ndim - 1)
+        return jnp.pad(x, spare, mode="edge").reshape(pieces, chunk, *x.shape[1:])
 
     def chunked(variables: Any, *batch: Array) -> Any:
-        pieces = tuple(x.reshape(size // chunk, chunk, *x.shape[1:]) for x in batch)
-        out = jax.lax.map(lambda piece: function(variables, *piece), pieces)
-        return jax.tree.map(lambda x: x.reshape(size, *x.shape[2:]), out)
+        out = jax.lax.map(lambda piece: function(variables, *piece), tuple(map(cut, batch)))
+        return jax.tree.map(lambda x: x.reshape(pieces * chunk, *x.shape[2:])[:size], out)
 
     return jax.lax.platform_dependent(variables, *batch, cpu=chunked, default=function)
-
-
-def _chunk_size(size: int, most: int) -> int:
-    """The largest divisor of the batch up to `most`; the whole batch if that would be tiny pieces."""
-    chunk = max(c for c in range(1, min(most, size) + 1) if size % c == 0)
-    return chunk if chunk * 4 >= most else size
