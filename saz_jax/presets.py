@@ -76,7 +76,7 @@ def preset(name: PresetName, game: GameName, model: ModelName) -> TrainConfig:
         learner=LearnerConfig(
             passes=0.25,
             batch_size=256,
-            piece=0 if model in ("model1", "model5") else 16,
+            piece=0 if model in ("model1", "model5") else 32,
             learning_rate=2e-3,
             warmup_steps=100,
             clip=1.0,

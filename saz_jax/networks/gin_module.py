@@ -22,6 +22,7 @@ from saz_jax.graph import NUM_EDGE_TYPES
 from saz_jax.networks.neighbours import SELF, Neighbours
 from saz_jax.networks.nodes import Nodes, along_features, each, zero_absent
 from saz_jax.networks.norm import CentredDense, CentredNorm, MaskedBatchNorm
+from saz_jax.networks.product import product
 from saz_jax.types import Array
 
 
@@ -49,13 +50,13 @@ class GINLayer(nn.Module):
         x = mix(h, neighbours, epsilon)
         second = CentredDense(self.config.hidden, name="second")
         norm = CentredNorm(name="norm")
-        x = each(lambda z: nn.relu(norm(second(nn.relu(z)))), x)
+        x = each(lambda z: norm(second(nn.relu(z))), x)
         if self.config.residual and x[0].shape == h[0].shape:
             x = each(jnp.add, x, h)
         return each(zero_absent, x, present)
 
     def _mix(self, h: Nodes, neighbours: Neighbours, epsilon: Array | float) -> Nodes:
-        first = nn.Dense(self.config.hidden, name="first")
+        first = nn.Dense(self.config.hidden, dot_general=product, name="first")
         return each(lambda own, others: first((1 + epsilon) * own + others), h, neighbours.total(h))
 
     def _mix_typed(self, h: Nodes, neighbours: Neighbours, epsilon: Array | float) -> Nodes:
@@ -81,12 +82,12 @@ class GIN(nn.Module):
         x = each(lambda *outputs: jnp.concatenate(outputs, axis=-1), *layers)
         for index in range(2):
             if self.config.norm == "batch":
-                x = each(nn.Dense(self.config.head, name=f"dense_{index}"), x)
-                x = MaskedBatchNorm(name=f"norm_{index}")(x, present, train)
+                x = each(nn.Dense(self.config.head, dot_general=product, name=f"dense_{index}"), x)
+                x = each(nn.relu, MaskedBatchNorm(name=f"norm_{index}")(x, present, train))
             else:
                 x = each(CentredDense(self.config.head, name=f"dense_{index}"), x)
                 x = each(CentredNorm(name=f"norm_{index}"), x)
             dropout = nn.Dropout(self.config.dropout, deterministic=not train)
-            x = each(lambda z, dropout=dropout: dropout(nn.relu(z)), x)
-        heads = each(nn.Dense(2, name="policy_and_value"), x)
+            x = each(dropout, x)
+        heads = each(nn.Dense(2, dot_general=product, name="policy_and_value"), x)
         return NodeOutput(x, each(lambda z: z[..., 0], heads), each(lambda z: z[..., 1], heads))

@@ -1,10 +1,13 @@
 """Normalisation of node arrays."""
 
+from typing import Any
+
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
 
 from saz_jax.networks.nodes import Nodes, along_features, each, zero_absent
+from saz_jax.networks.product import product
 
 EPSILON = 1e-5
 
@@ -22,18 +25,43 @@ class CentredDense(nn.Module):
         shape = (x.shape[-1], self.features)
         kernel = jnp.asarray(self.param("kernel", nn.initializers.lecun_normal(), shape))
         bias = jnp.asarray(self.param("bias", nn.initializers.zeros, shape[1:]))
-        return x @ (kernel - kernel.mean(1, keepdims=True)) + along_features(bias - bias.mean(), x)
+        centred = kernel - kernel.mean(1, keepdims=True)
+        return product(x, centred) + along_features(bias - bias.mean(), x)
 
 
 class CentredNorm(nn.Module):
-    """The second half of layer norm, for inputs whose mean over the features is 0."""
+    """The second half of layer norm, for inputs whose mean over the features is 0, and a ReLU."""
 
     @nn.compact
     def __call__(self, x: jax.Array) -> jax.Array:
         scale = self.param("scale", nn.initializers.ones, x.shape[-1:])
         bias = self.param("bias", nn.initializers.zeros, x.shape[-1:])
-        factor = jax.lax.rsqrt(jnp.mean(jnp.square(x), axis=-1, keepdims=True) + EPSILON)
-        return x * factor * along_features(scale, x) + along_features(bias, x)
+        return normalise(x, jnp.asarray(scale), jnp.asarray(bias))
+
+
+@jax.custom_vjp
+def normalise(x: jax.Array, scale: jax.Array, bias: jax.Array) -> jax.Array:
+    """ReLU(x / root mean square of the features * scale + bias), [..., F] -> [..., F]."""
+    return _normalise(x, scale, bias)[0]
+
+
+def _normalise(x: jax.Array, scale: jax.Array, bias: jax.Array) -> tuple[jax.Array, Any]:
+    factor = jax.lax.rsqrt(jnp.mean(jnp.square(x), axis=-1, keepdims=True) + EPSILON)
+    y = nn.relu(x * factor * along_features(scale, x) + along_features(bias, x))
+    return y, (x, factor, y, scale)
+
+
+def _normalise_backward(kept: Any, gradient: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """What jax derives in fewer passes over memory."""
+    x, factor, y, scale = kept
+    gradient = jnp.where(y > 0, gradient, 0)
+    unit = x * factor
+    scaled, others = gradient * along_features(scale, x), range(x.ndim - 1)
+    of_x = factor * (scaled - unit * jnp.mean(scaled * unit, axis=-1, keepdims=True))
+    return of_x, jnp.sum(gradient * unit, others), jnp.sum(gradient, others)
+
+
+normalise.defvjp(_normalise, _normalise_backward)
 
 
 class MaskedBatchNorm(nn.Module):
