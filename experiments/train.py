@@ -75,7 +75,7 @@ def main(argv: list[str]) -> None:
     """Parse, train, show."""
     with plain_errors():
         arguments = parse(argv)
-        compilation_cache.enable()
+        cache = compilation_cache.enable()
         if arguments.distributed:
             explain_sudden_end(
                 "error: this process ended early, as all do when one of them is gone; "
@@ -89,7 +89,7 @@ def main(argv: list[str]) -> None:
         if arguments.plan:
             show_plan(console, arguments)
         else:
-            train(console, arguments, workdir)
+            train(console, arguments, workdir, cache)
 
 
 def parse(argv: list[str]) -> Arguments:
@@ -128,7 +128,7 @@ def folder(arguments: Arguments) -> Path:
     return arguments.workdir or Path("runs") / f"{config.game}-{config.model}-{arguments.preset}"
 
 
-def train(console: Console, arguments: Arguments, workdir: Path) -> None:
+def train(console: Console, arguments: Arguments, workdir: Path, cache: Path | None) -> None:
     """The run with its display, and what there is to see at its end."""
     terminate_like_interrupt()
     config = arguments.config
@@ -156,6 +156,7 @@ def train(console: Console, arguments: Arguments, workdir: Path) -> None:
                 minutes=arguments.minutes,
                 init_from=agent,
                 save_seconds=arguments.save_seconds,
+                traced=cache / "traced" if cache else None,
                 progress=progress,
             )
             for row in rows:

@@ -8,6 +8,7 @@ import dataclasses
 import functools
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -23,11 +24,12 @@ from saz_jax.metrics import Row
 from saz_jax.named_arrays import mismatch
 from saz_jax.replay import Positions, Replay, release
 from saz_jax.selfplay import Moves, PlayFn, make_new_games, make_play
+from saz_jax.traced_programs import remembered
 from saz_jax.types import Game, GameState, Model, Variables
 
 SUBGRAPH_MODELS = ("saz", "model2", "model4")
-CHUNK = 8
-"""Moves per call of the compiled self-play: short enough to show progress and to stop soon."""
+CHUNK = 2
+"""Moves per call of the compiled self-play: few enough to show progress and to stop soon."""
 
 Progress = Callable[[str, int, int], None]
 """(phase, done, total) -> None."""
@@ -47,7 +49,8 @@ class Program(NamedTuple):
     make: GameMaker
     game: Game
     model: Model
-    new_games: Callable[..., GameState]
+    begin: Callable[[int], tuple[Variables, GameState]]
+    """seed -> untrained weights and the first games."""
     play: PlayFn
     init_learner: Callable[[Any], LearnerState]
     learn: StepFn
@@ -68,12 +71,17 @@ class RunState(NamedTuple):
     """Wall-clock time spent in iterations, over all stretches of the run."""
 
 
-def make_program(config: TrainConfig, make: GameMaker | None = None) -> Program:
-    """Everything that can be built, and checked, before the first computation."""
+def make_program(config: TrainConfig, make: GameMaker | None = None, traced: Path | None = None) -> Program:
+    """Everything that can be built, and checked, before the first computation.
+
+    `traced` is a folder that remembers programs of earlier starts; it cannot know games of another maker.
+    """
     check(config)
     mesh = devices.make_mesh()
     devices.check_divides(mesh, "selfplay.games", config.selfplay.games)
     devices.check_divides(mesh, "learner.batch_size", config.learner.batch_size)
+    if make is not None or mesh.size > 1:
+        traced = None
     make = make or functools.partial(make_game, config.game, **config.game_options)
     game = make(max(config.sizes))
     for size in config.sizes:
@@ -85,17 +93,34 @@ def make_program(config: TrainConfig, make: GameMaker | None = None) -> Program:
         playing = evaluators.make_model(dataclasses.replace(config.model_config, name="model3"), game)
     init_learner, learn = make_learner(model.network, config.learner)
     everywhere = NamedSharding(mesh, PartitionSpec())
+    begin = make_begin(config, game, model)
+    play = make_play(game, playing.evaluate, config.search, config.selfplay, config.sizes, CHUNK, mesh)
+    if traced is not None:
+        begin = remembered(begin, traced, "begin", config)
+        play = remembered(play, traced, "play", config)
     return Program(
         config=config,
         mesh=mesh,
         make=make,
         game=game,
         model=model,
-        new_games=make_new_games(game, config.sizes, config.selfplay.favour, config.selfplay.openings),
-        play=make_play(game, playing.evaluate, config.search, config.selfplay, config.sizes, CHUNK, mesh),
-        init_learner=init_learner,
+        begin=begin,
+        play=play,
+        init_learner=jax.jit(init_learner),
         learn=jax.jit(learn, donate_argnums=0, out_shardings=everywhere),
     )
+
+
+def make_begin(config: TrainConfig, game: Game, model: Model) -> Callable[[int], tuple[Variables, GameState]]:
+    """seed -> untrained weights and the first games; operation by operation they would take seconds."""
+    new_games = make_new_games(game, config.sizes, config.selfplay.favour, config.selfplay.openings)
+
+    @jax.jit
+    def begin(seed: int) -> tuple[Variables, GameState]:
+        weights_key, games_key = jax.random.split(jax.random.key(seed))
+        return model.network.init(weights_key), new_games(games_key, config.selfplay.games)
+
+    return begin
 
 
 def check(config: TrainConfig) -> None:
@@ -128,22 +153,14 @@ def check(config: TrainConfig) -> None:
 
 def start(program: Program, weights: Variables | None = None) -> RunState:
     """The state before the first iteration, the same for the same seed; from `weights` if they are given."""
-    config, network = program.config, program.model.network
-    if weights is not None:
-        wanted = jax.eval_shape(network.init, jax.random.key(0))
-        if problem := mismatch(weights, wanted):
-            raise ValueError(
-                f"the weights to start from do not fit this network: {problem}; "
-                f"use the model and network settings they were trained with"
-            )
-
-    @jax.jit  # operation by operation it would take seconds
-    def begin(seed: int, weights: Variables | None) -> tuple[LearnerState, GameState]:
-        weights_key, games_key = jax.random.split(jax.random.key(seed))
-        variables = network.init(weights_key) if weights is None else weights
-        return program.init_learner(variables), program.new_games(games_key, config.selfplay.games)
-
-    learner, games = jax.device_get(begin(config.seed, weights))
+    untrained, games = program.begin(program.config.seed)
+    if weights is not None and (problem := mismatch(weights, untrained)):
+        raise ValueError(
+            f"the weights to start from do not fit this network: {problem}; "
+            f"use the model and network settings they were trained with"
+        )
+    learner = program.init_learner(untrained if weights is None else weights)
+    learner, games = jax.device_get((learner, games))
     return RunState(
         iteration=0,
         learner=devices.copy(program.mesh, learner),

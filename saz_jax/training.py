@@ -37,6 +37,7 @@ def run(
     init_from: Agent | None = None,
     make: GameMaker | None = None,
     save_seconds: float = 60.0,
+    traced: Path | None = None,
     progress: Progress = lambda phase, done, total: None,
 ) -> Iterator[Row]:
     """Trains in `workdir` until `iterations` are done or `minutes` are spent; yields a row per iteration.
@@ -45,11 +46,12 @@ def run(
     the whole run, earlier stretches included; minutes count iterations, not evaluations.  `init_from` gives
     the weights to start from.  A keyboard interrupt saves the last whole iteration and is passed on;
     otherwise a checkpoint is written when the last one is older than `save_seconds`, and at the end.
+    `traced` is a folder that makes a second start quicker.
     """
     if iterations is None and minutes is None:
         raise ValueError("a run needs an end; give iterations or minutes")
     workdir, first = Path(workdir), jax.process_index() == 0
-    program = make_program(config, make)
+    program = make_program(config, make, traced)
     fresh = start(program, init_from.variables if init_from else None)
     claim(workdir, config, init_from)
     metrics = Metrics(workdir, write=first)

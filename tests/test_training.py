@@ -238,7 +238,7 @@ def test_an_iteration_leaves_the_state_before_it_as_it_was():
         ({"sizes": ()}, "at least one"),
         ({"sizes": (3, 3)}, "each board side once"),
         ({"sizes": (2, 4)}, "board side 2 is too small"),
-        ({"selfplay": SelfPlayConfig(games=4, moves=12)}, "multiple of 8"),
+        ({"selfplay": SelfPlayConfig(games=4, moves=7)}, "multiple of 2"),
         ({"selfplay": SelfPlayConfig(games=0)}, "selfplay.games=0"),
         ({"selfplay": SelfPlayConfig(games=4, full_share=0.0)}, "full_share=0.0"),
         ({"learner": LearnerConfig(passes=0.0)}, "more than 0 passes"),
