@@ -163,18 +163,35 @@ def test_all_players_train_as_long_as_the_saz_that_is_given_and_az_longer(tmp_pa
     asked = {}
 
     def train(lab, role, config, minutes, init_from=None):
-        asked[role] = minutes
+        asked.setdefault(role, []).append(minutes)
         return path
 
     monkeypatch.setattr(entrants, "train", train)
     for agents, base in (((str(path),), 4.0), ((), 60.0)):
         lab = Lab("tiny", dataclasses.replace(BUDGET, minutes=60.0, az_times=3.0), tmp_path, agents)
-        az(lab, "gomoku", 6)
+        asked.clear()
         scalable(lab, "gomoku", "fcn")
         trained_on_tested(lab, "gomoku", "model1", 6)
+        az(lab, "gomoku", 6)
         fine_tuned(lab, "gomoku", scalable(lab, "gomoku", "saz"), 6)
-        times = {"az": 3 * base, "fcn": base, "model1": base, "tuned": base / 3}
-        assert {role: asked[role] for role in times} == pytest.approx(times)
+        assert asked["fcn"] == pytest.approx([base])
+        assert asked["model1"] == pytest.approx([base, 3 * base])  # AZ is the same run, continued
+        assert asked["tuned"] == pytest.approx([base / 3])
+
+
+def test_model_1_is_what_azs_run_was_after_the_time_of_the_others(tmp_path, monkeypatch):
+    for iteration in (1, 2, 3, 9):
+        agent = dataclasses.replace(
+            tiny_agent("gomoku", "model1", (6,), seed=iteration),
+            meta={"iteration": iteration, "seconds": 60.0 * iteration},
+        )
+        agent.export(tmp_path / "stages" / f"{iteration:06}.npz")
+    agent.export(tmp_path / "agent.npz")
+    monkeypatch.setattr(entrants, "train", lambda *_: tmp_path)
+    lab = Lab("tiny", dataclasses.replace(BUDGET, minutes=3.5, az_times=2.0), tmp_path)
+    found = trained_on_tested(lab, "gomoku", "model1", 6)
+    assert (found.label, found.facts()["iterations"]) == ("model1", 3)
+    assert az(lab, "gomoku", 6).facts()["iterations"] == 9
 
 
 def test_a_small_cnn_plays_no_board_smaller_than_its_own():

@@ -13,21 +13,23 @@ BudgetName = Literal["smoke", "small", "paper"]
 class Boards:
     """Board sides that players are tested on."""
 
-    othello: tuple[int, int] = (16, 20)
-    """The large boards of Tables 2 and 3; Table 2 and all other studies take the first."""
-    gomoku: tuple[int, int] = (17, 19)
-    """The large boards of Tables 2 and 3."""
-    go: tuple[int, int] = (9, 15)
+    othello: tuple[int, ...] = (16, 20)
+    """The large boards of Table 3; Table 2 and all other studies take the first."""
+    gomoku: tuple[int, ...] = (17, 19)
+    """The large boards of Table 3; Table 2 and all other studies take the first."""
+    go: tuple[int, ...] = (9, 15)
     """The boards of the Go evaluation."""
     curve: tuple[int, ...] = (6, 8, 10, 12, 14, 16, 18, 20, 24)
-    """The generalisation figure and the comparison at equal compute."""
+    """The generalisation figure."""
+    compute: tuple[int, ...] = (6, 8, 10, 12, 14, 16, 18, 20, 24)
+    """The comparison at equal compute."""
     synthetic_to: int = 350
     """The largest synthetic Othello board of the embedding figure; the smallest is 6x6."""
     synthetic_step: int = 1
     """The difference of neighbouring synthetic boards."""
 
-    def large(self, game: GameName) -> tuple[int, int]:
-        """The two tested boards of a game."""
+    def large(self, game: GameName) -> tuple[int, ...]:
+        """The tested boards of a game."""
         return {"othello": self.othello, "gomoku": self.gomoku, "go": self.go}[game]
 
 
@@ -80,7 +82,7 @@ BUDGETS: dict[str, Budget] = {
         games=2,
         runs=2,
         simulations=2,
-        boards=Boards((6, 6), (6, 6), (5, 5), curve=(6,), synthetic_to=12, synthetic_step=2),
+        boards=Boards((6,), (6,), (5,), curve=(6,), compute=(6,), synthetic_to=12, synthetic_step=2),
     ),
     "small": Budget(
         preset="small",
@@ -90,9 +92,9 @@ BUDGETS: dict[str, Budget] = {
         retrain=False,
         stage_every=5,
         stages=8,
-        games=20,
+        games=10,
         simulations=16,
-        boards=Boards(curve=(6, 8, 10, 12, 16, 20), synthetic_step=8),
+        boards=Boards((16,), (17,), (9,), curve=(6, 8, 12, 16, 20), compute=(8, 12, 16), synthetic_step=8),
     ),
     "paper": Budget(),
 }

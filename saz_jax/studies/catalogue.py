@@ -122,7 +122,7 @@ def equal_compute(lab: Lab, file: ResultsFile, games: Games) -> None:
     counts = file.data.setdefault("simulations", {})
     for game in games:
         ensemble, plain = (scalable(lab, game, model) for model in ("saz", "model3"))
-        for size in lab.budget.boards.curve:
+        for size in lab.budget.boards.compute:
             # Measured once: a study that goes on later must not choose other numbers.
             if f"{game}-{size}" not in counts:
                 counts[f"{game}-{size}"] = fair_simulations(lab, ensemble, plain, size)

@@ -34,13 +34,16 @@ def scalable(lab: Lab, game: GameName, model: ModelName) -> Entrant:
 
 def trained_on_tested(lab: Lab, game: GameName, model: ModelName, size: int) -> Entrant:
     """Model 1 or 2, trained on the board of the test for as long as the scalable players."""
-    return _on_tested(lab, game, model, size, model, training_minutes(lab, game))
+    minutes = training_minutes(lab, game)
+    workdir = _on_tested(lab, game, model, size, minutes)
+    # AZ's run is model 1's that went on: it may be further than this already.
+    return _entrant(model, _stage_at(workdir, minutes) or workdir, model)
 
 
 def az(lab: Lab, game: GameName, size: int) -> Entrant:
     """AZ: model1 trained on the board of the test for the longer time that Table 3 gives it."""
     minutes = lab.budget.az_times * training_minutes(lab, game)
-    return _on_tested(lab, game, "model1", size, "az", minutes)
+    return _entrant("az", _on_tested(lab, game, "model1", size, minutes), "model1")
 
 
 def fine_tuned(lab: Lab, game: GameName, before: Entrant, size: int) -> Entrant:
@@ -88,11 +91,17 @@ def _small_run(lab: Lab, game: GameName, model: ModelName) -> Path:
     return train(lab, trained, training_config(lab.budget, game, trained), training_minutes(lab, game))
 
 
-def _on_tested(lab: Lab, game: GameName, model: ModelName, size: int, role: str, minutes: float) -> Entrant:
-    found = _fitting(lab, game, model, size)
-    if not found:
-        found = str(train(lab, role, training_config(lab.budget, game, model, size), minutes))
-    return _entrant(role, found, model)
+def _on_tested(lab: Lab, game: GameName, model: ModelName, size: int, minutes: float) -> str:
+    """An agent, given, shipped or trained for so many minutes."""
+    config = training_config(lab.budget, game, model, size)
+    return _fitting(lab, game, model, size) or str(train(lab, model, config, minutes))
+
+
+def _stage_at(workdir: str, minutes: float) -> str | None:
+    """The last stage of a training run within its first `minutes`."""
+    files = sorted((Path(workdir) / "stages").glob("*.npz"))
+    within = [file for file in files if load_agent(file).meta["seconds"] <= 60 * minutes]
+    return str(within[-1]) if within else None
 
 
 def _stages(lab: Lab, workdir: Path, model: ModelName) -> list[Stage]:
