@@ -42,12 +42,13 @@ def models(numbers: paper.Outcomes) -> Callable[[Data], Any]:
 
 
 def bars(axis: Any, title: str, results: Mapping[str, Data]) -> None:
-    """Average outcomes by name with their standard errors, blue above one half and red below."""
+    """Average outcomes by name with their standard errors, blue above one half, red below, grey at it."""
     outcomes = [result["outcome"] for result in results.values()]
     errors = [result["standard_error"] or 0.0 for result in results.values()]
-    colours = ["tab:blue" if outcome > 0.5 else "tab:red" for outcome in outcomes]
+    colours = [("tab:red", "tab:grey", "tab:blue")[(o > 0.5) - (o < 0.5) + 1] for o in outcomes]
     axis.bar(range(len(results)), outcomes, yerr=errors, color=colours, alpha=0.7, capsize=3, width=0.6)
     axis.set_xticks(range(len(results)), list(results))
+    axis.set_xlim(-0.8, len(results) - 0.2)
     outcome_axis(axis, title)
 
 
@@ -98,7 +99,7 @@ def training_time(data: Data) -> Any:
 
 def fine_tuning(data: Data) -> Any:
     """An axis for each board, a bar for each pairing."""
-    drawn, axes = figure(len(boards(data)), (4.4, 3.4))
+    drawn, axes = figure(len(boards(data)), (5.0, 3.4))
     for axis, (on, found) in zip(axes, boards(data).items(), strict=True):
         bars(axis, board_name(on), {pairing(m).replace(" against", "\nagainst"): m for m in found})
     return drawn
