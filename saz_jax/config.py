@@ -172,8 +172,8 @@ class LearnerConfig:
     batch_size: int = 64
     """Positions per optimisation step, over all devices."""
     piece: int = 0
-    """Positions whose gradient is computed at a time, 0 for all: the sum is the same, but pieces of about
-    3000 nodes fit the cache of a CPU.  Batch norm normalises each piece by itself."""
+    """Positions whose gradient a CPU computes at a time, 0 for all: the sum is the same, but pieces of about
+    3000 nodes fit its cache.  Batch norm normalises each piece by itself."""
     learning_rate: float = 1e-3
     """Adam's learning rate, reached after `warmup_steps`."""
     schedule: Literal["constant", "cosine"] = "constant"

@@ -76,8 +76,7 @@ def make_learner(
         return policy + config.value_weight * value, (policy, value, updated)
 
     def gradients(variables: Variables, key: Array, batch: Batch) -> tuple[Any, Array, Array, Variables]:
-        """(gradient, policy loss, value loss, variables with updated statistics), piece by piece."""
-        count = batch.outcome.shape[0] // (config.piece or batch.outcome.shape[0])
+        """(gradient, policy loss, value loss, variables with updated statistics); piece by piece on a CPU."""
         params = variables["params"]
 
         def add(sums: Any, step: tuple[Array, Batch]) -> tuple[Any, None]:
@@ -89,11 +88,19 @@ def make_learner(
             return (gradient, policy + more_policy, value + more_value, updated), None
 
         nothing = jax.tree.map(jnp.zeros_like, params), jnp.zeros(()), jnp.zeros(()), variables
-        if count == 1:
+
+        def at_once(key: Array, batch: Batch) -> Any:
             return add(nothing, (key, batch))[0]
-        # Every piece takes its share from every device: the split axis of the batch stays in front.
-        pieces = jax.tree.map(lambda x: x.reshape(-1, count, *x.shape[1:]).swapaxes(0, 1), batch)
-        return jax.lax.scan(add, nothing, (jax.random.split(key, count), pieces))[0]
+
+        def in_pieces(key: Array, batch: Batch) -> Any:
+            # Every piece takes its share from every device: the split axis of the batch stays in front.
+            count = batch.outcome.shape[0] // config.piece
+            pieces = jax.tree.map(lambda x: x.reshape(-1, count, *x.shape[1:]).swapaxes(0, 1), batch)
+            return jax.lax.scan(add, nothing, (jax.random.split(key, count), pieces))[0]
+
+        if config.piece in (0, batch.outcome.shape[0]):
+            return at_once(key, batch)
+        return jax.lax.platform_dependent(key, batch, cpu=in_pieces, default=at_once)
 
     def step(state: LearnerState, key: Array, batch: Batch) -> tuple[LearnerState, Losses]:
         symmetry_key, dropout_key = jax.random.split(key)

@@ -139,7 +139,7 @@ def test_two_processes_train_one_is_killed_and_the_run_is_resumed(tmp_path):
     code, output = finished(first)
     second.communicate()
     assert code != 0
-    assert "this process ended early" in output
+    assert "this process ended early" in output, output
     assert load_agent(workdir).meta["iteration"] >= 1
     reached = load_agent(workdir).meta["iteration"] + 2
     for process in pair(reached):

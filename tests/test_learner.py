@@ -90,6 +90,14 @@ def test_pieces_add_up_to_the_gradient_of_the_whole_batch(edges):
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6), *results)
 
 
+@pytest.mark.parametrize(("platform", "loops"), [("cpu", True), ("cuda", False), ("tpu", False)])
+def test_only_a_cpu_learns_piece_by_piece(platform, loops):
+    init, step = make_learner(NETWORK, LearnerConfig(piece=2))
+    state = init(NETWORK.init(jax.random.key(0)))
+    traced = jax.jit(step).trace(state, jax.random.key(1), positions())
+    assert ("stablehlo.while" in traced.lower(lowering_platforms=(platform,)).as_text()) == loops
+
+
 def test_over_legal_moves_illegal_logits_do_not_matter():
     batch = positions()
     _, everything = one_step(batch)
