@@ -5,8 +5,10 @@ checksum.  So any bits can be stored, a checkpoint can be read without a templat
 devices, and one that was damaged after it was written is recognised.
 """
 
+import contextlib
 import logging
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -90,7 +92,7 @@ class Checkpoints:
             "arrays": [[name, str(array.dtype), array.shape] for name, array in arrays.items()],
             "sha256": checksum(arrays),
         }
-        try:
+        with self._writing():
             while self._damaged:
                 self._manager.delete(self._damaged.pop())
             self._manager.save(
@@ -102,8 +104,6 @@ class Checkpoints:
                     facts=ocp.args.JsonSave(facts),
                 ),
             )
-        except Exception as error:
-            raise self._cannot_write(error) from error
 
     def restore(self, template: Any) -> tuple[int, Snapshot] | None:
         """(iteration, snapshot) of the newest whole checkpoint, or None if there is none at all.
@@ -142,10 +142,8 @@ class Checkpoints:
 
     def wait(self) -> None:
         """Return when everything saved is on disk; raise OSError if it could not be written."""
-        try:
+        with self._writing():
             self._manager.wait_until_finished()
-        except Exception as error:
-            raise self._cannot_write(error) from error
 
     def close(self) -> None:
         """Wait, and end the background threads."""
@@ -179,8 +177,16 @@ class Checkpoints:
             raise ValueError("its arrays differ from their checksum")
         return arrays, facts
 
-    def _cannot_write(self, error: Exception) -> OSError:
-        return OSError(f"cannot write a checkpoint to {self.folder} ({_line(error)}); is the disk full?")
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except jax.errors.JaxRuntimeError:
+            raise  # not the disk: another process of the run is gone
+        except Exception as error:
+            raise OSError(
+                f"cannot write a checkpoint to {self.folder} ({_line(error)}); is the disk full?"
+            ) from error
 
 
 def _packed(arrays: NamedArrays) -> np.ndarray:

@@ -386,3 +386,15 @@ def test_the_checksum_sees_every_change_but_order(arrays: NamedArrays, data):
 def test_two_leaves_of_one_path_are_refused():
     with pytest.raises(ValueError, match="two leaves share one of the paths"):
         flatten({"a": {"b": np.zeros(1)}, "a/b": np.zeros(1)})
+
+
+def test_a_lost_process_is_not_taken_for_a_full_disk(tmp_path, monkeypatch):
+    """The barrier before a checkpoint is where the others often notice; who lost them says so itself."""
+
+    def lost(*args: Any, **kwargs: Any) -> None:
+        raise jax.errors.JaxRuntimeError("INTERNAL: Barrier failed")
+
+    with Checkpoints(tmp_path) as checkpoints, monkeypatch.context() as patch:
+        patch.setattr("orbax.checkpoint.CheckpointManager.save", lost)
+        with pytest.raises(jax.errors.JaxRuntimeError, match="Barrier failed"):
+            checkpoints.save(0, make_snapshot())
