@@ -13,6 +13,7 @@ from saz_jax.config import GINConfig
 from saz_jax.games.board import COMPASS8, INVERSE_SYMMETRY, NUM_SYMMETRIES, symmetry
 from saz_jax.graph import from_graphs_tuple, to_graphs_tuple
 from saz_jax.networks import make_gin, make_graph_gin
+from saz_jax.networks.chunks import in_chunks
 from saz_jax.networks.features import node_features
 from tests.oracles.gin import board_edges, gin
 from tests.positions import learns_by_heart, live_logits, noisy_variables, random_positions
@@ -246,6 +247,22 @@ def test_a_large_batch_in_chunks_equals_its_positions_one_by_one():
     few_logits, few_value = jax.jit(network.infer)(variables, *few)
     np.testing.assert_allclose(logits[::9], few_logits, atol=1e-5)
     np.testing.assert_allclose(value[::9], few_value, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("size", "nodes", "pieces"), [(1, 30, 1), (2, 30, 2), (2, 5, 1), (7, 5, 4), (64, 5, 32)]
+)
+def test_a_batch_has_as_many_chunks_as_fit_the_cache_but_none_without_an_item(size, nodes, pieces):
+    seen = []
+
+    def double(scale, x):
+        seen.append(x.shape[0])
+        return scale * x
+
+    x = jnp.arange(3.0 * size).reshape(size, 3)
+    found = in_chunks(double, 2.0, (x,), num_nodes=nodes, chunk_nodes=10)
+    np.testing.assert_array_equal(found, 2 * x)
+    assert set(seen) == {-(-size // pieces)}
 
 
 @each_kind

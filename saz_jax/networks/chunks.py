@@ -28,7 +28,7 @@ def in_chunks(
     other devices want the whole batch.  Each item of the batch must be treated alone: not for training.
     """
     size = batch[0].shape[0]
-    pieces = max(round(size * num_nodes / chunk_nodes), 1)
+    pieces = min(max(round(size * num_nodes / chunk_nodes), 1), size)
     if pieces == 1:
         return function(variables, *batch)
     chunk = -(-size // pieces)
