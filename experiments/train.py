@@ -134,7 +134,7 @@ def train(console: Console, arguments: Arguments, workdir: Path, cache: Path | N
     config = arguments.config
     agent = load_agent(arguments.init_from) if arguments.init_from else None
     console.print(f"{config.model} learns {config.game} on sides {list(config.sizes)} in {workdir}")
-    console.print("compiling; the next start is quicker, from the compilation cache")
+    console.print("compiling" + ("; the next start is quicker, from the compilation cache" if cache else ""))
     check_installed(arguments.log_to)
     sinks: list[Sink] = []
     began = time.monotonic()
