@@ -10,7 +10,9 @@ from pathlib import Path
 import jax
 import numpy as np
 import pytest
+from rich.console import Console
 
+from experiments import train as script
 from saz_jax.agent import load_agent
 
 ROOT = Path(__file__).parent.parent
@@ -134,3 +136,22 @@ def test_the_plan_shows_memory_and_speed_and_trains_nothing(tmp_path):
     for fact in ("parameters", "compile time", "search trees", "history", "positions/s", "the whole run"):
         assert fact in done.stdout
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(("distributed", "begun"), [(True, True), (True, False), (False, True)])
+def test_what_breaks_later_in_a_run_of_several_processes_is_no_mistake_of_the_user(
+    distributed, begun, tmp_path, monkeypatch
+):
+    """A mistake is told in one sentence, and then nobody says that another process is gone."""
+
+    def run(*args, progress, **kwargs):
+        if begun:
+            progress("self-play", 1, 8)
+        raise ValueError("UNKNOWN: Gloo AllGather failed")
+        yield
+
+    monkeypatch.setattr(script.training, "run", run)
+    monkeypatch.setattr(script, "terminate_like_interrupt", lambda: None)
+    arguments = script.parse(["--game", "gomoku", *(["--distributed"] if distributed else [])])
+    with pytest.raises(RuntimeError if distributed and begun else ValueError):
+        script.train(Console(quiet=True), arguments, tmp_path, None)
