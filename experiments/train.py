@@ -168,10 +168,11 @@ def train(console: Console, arguments: Arguments, workdir: Path, cache: Path | N
         saved = "stopped; everything up to the last iteration is saved"
         console.print(f"{saved}. To continue: {again(workdir)}", soft_wrap=True)
         sys.exit(130)
-    except ValueError as error:
-        # Bad settings are refused before the first moves; later it is the runtime that lost another process.
+    except (ValueError, OSError) as error:
+        # Bad settings are refused before the first moves; what comes later, also while a checkpoint is
+        # written, is nearly always the runtime that lost another process.
         if arguments.distributed and not waiting:
-            raise RuntimeError("the connection to the other processes broke") from error
+            raise RuntimeError("the run of several processes broke off") from error
         raise
     if jax.process_index() == 0:
         conclude(console, config, workdir)

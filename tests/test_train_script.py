@@ -138,20 +138,21 @@ def test_the_plan_shows_memory_and_speed_and_trains_nothing(tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("kind", [ValueError, OSError])
 @pytest.mark.parametrize(("distributed", "begun"), [(True, True), (True, False), (False, True)])
 def test_what_breaks_later_in_a_run_of_several_processes_is_no_mistake_of_the_user(
-    distributed, begun, tmp_path, monkeypatch
+    distributed, begun, kind, tmp_path, monkeypatch
 ):
     """A mistake is told in one sentence, and then nobody says that another process is gone."""
 
     def run(*args, progress, **kwargs):
         if begun:
             progress("self-play", 1, 8)
-        raise ValueError("UNKNOWN: Gloo AllGather failed")
+        raise kind("UNKNOWN: Gloo AllGather failed")
         yield
 
     monkeypatch.setattr(script.training, "run", run)
     monkeypatch.setattr(script, "terminate_like_interrupt", lambda: None)
     arguments = script.parse(["--game", "gomoku", *(["--distributed"] if distributed else [])])
-    with pytest.raises(RuntimeError if distributed and begun else ValueError):
+    with pytest.raises(RuntimeError if distributed and begun else kind):
         script.train(Console(quiet=True), arguments, tmp_path, None)
