@@ -250,7 +250,7 @@ def test_a_large_batch_in_chunks_equals_its_positions_one_by_one():
 
 
 @pytest.mark.parametrize(
-    ("size", "nodes", "pieces"), [(1, 30, 1), (2, 30, 2), (2, 5, 1), (7, 5, 4), (64, 5, 32)]
+    ("size", "nodes", "pieces"), [(1, 30, 1), (2, 30, 2), (2, 5, 1), (5, 8, 3), (7, 5, 4), (64, 5, 32)]
 )
 def test_a_batch_has_as_many_chunks_as_fit_the_cache_but_none_without_an_item(size, nodes, pieces):
     seen = []
@@ -263,6 +263,8 @@ def test_a_batch_has_as_many_chunks_as_fit_the_cache_but_none_without_an_item(si
     found = in_chunks(double, 2.0, (x,), num_nodes=nodes, chunk_nodes=10)
     np.testing.assert_array_equal(found, 2 * x)
     assert set(seen) == {-(-size // pieces)}
+    jaxpr = str(jax.make_jaxpr(lambda x: in_chunks(double, 2.0, (x,), num_nodes=nodes, chunk_nodes=10))(x))
+    assert (f"length={pieces}" in jaxpr) == (pieces > 1)
 
 
 @each_kind

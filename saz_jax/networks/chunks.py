@@ -32,6 +32,7 @@ def in_chunks(
     if pieces == 1:
         return function(variables, *batch)
     chunk = -(-size // pieces)
+    pieces = -(-size // chunk)
 
     def cut(x: Array) -> Array:
         # The last piece is filled up with copies of the last item.
