@@ -86,10 +86,9 @@ BUDGETS: dict[str, Budget] = {
     ),
     "small": Budget(
         preset="small",
-        minutes=30.0,
+        minutes=8.0,
         az_times=3.0,
         share_weights=True,
-        retrain=False,
         stage_every=5,
         stages=8,
         games=10,
