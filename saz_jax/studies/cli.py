@@ -19,9 +19,9 @@ from saz_jax.studies.laboratory import Lab
 from saz_jax.studies.reports import write_page, write_section
 
 MANNERS = """
-Takes agents that are given, and with --no-retrain the shipped ones, where they fit, and trains the others under
-the budget. The same command continues where it stopped. Each study writes STUDY.json to the folder of the results,
-and from that file alone STUDY.md and STUDY.png.
+Takes agents that are given, and with --no-retrain the shipped ones, where they fit, and trains the others
+under the budget. The same command continues where it stopped. Each study writes STUDY.json to the folder of
+the results, and from that file alone STUDY.md and STUDY.png.
 """
 
 
