@@ -93,7 +93,7 @@ BUDGETS: dict[str, Budget] = {
         stages=8,
         games=10,
         simulations=16,
-        boards=Boards((16,), (17,), (9,), curve=(6, 8, 12, 16, 20), compute=(8, 12, 16), synthetic_step=8),
+        boards=Boards((16,), (17,), (9,), curve=(6, 8, 12, 16), compute=(8, 12, 16), synthetic_step=8),
     ),
     "paper": Budget(),
 }
