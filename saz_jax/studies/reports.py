@@ -64,12 +64,24 @@ def write_section(results: Path, name: str) -> str:
 
 def write_page(results: Path) -> Path:
     """Writes the sections and figures of all studies with a file of results, and one page of them all."""
-    known = [name for name in REPORTS if (results / f"{name}.json").exists()]
+    text = page(results)
+    for name in _studied(results):
+        write_section(results, name)
+    path = results / PAGE
+    path.write_text(text)
+    return path
+
+
+def page(results: Path) -> str:
+    """The sections of all studies with a file of results as one page."""
+    known = _studied(results)
     if not known:
         raise ValueError(f"{results} holds no results of any study; run one first, or name another --results")
-    page = results / PAGE
-    page.write_text(INTRODUCTION + "\n".join(write_section(results, name) for name in known))
-    return page
+    return INTRODUCTION + "\n".join(section(name, read_json(results / f"{name}.json")) for name in known)
+
+
+def _studied(results: Path) -> list[str]:
+    return [name for name in REPORTS if (results / f"{name}.json").exists()]
 
 
 def section(name: str, data: Data) -> str:
