@@ -188,7 +188,7 @@ def test_model_1_is_what_azs_run_was_after_the_time_of_the_others(tmp_path, monk
         agent.export(tmp_path / "stages" / f"{iteration:06}.npz")
     agent.export(tmp_path / "agent.npz")
     monkeypatch.setattr(entrants, "train", lambda *_: tmp_path)
-    lab = Lab("tiny", dataclasses.replace(BUDGET, minutes=3.5, az_times=2.0), tmp_path)
+    lab = Lab("tiny", dataclasses.replace(BUDGET, minutes=2.5, az_times=2.0), tmp_path)
     found = trained_on_tested(lab, "gomoku", "model1", 6)
     assert (found.label, found.facts()["iterations"]) == ("model1", 3)
     assert az(lab, "gomoku", 6).facts()["iterations"] == 9

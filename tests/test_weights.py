@@ -10,6 +10,7 @@ from experiments import ship as ship_script
 from saz_jax import arena, shipping, strength
 from saz_jax.agent import load_agent, shipped_agents
 from saz_jax.players import greedy_player
+from saz_jax.studies import reports
 
 ROOT = Path(__file__).parent.parent
 WEIGHTS, RESULTS = ROOT / "weights", ROOT / "results"
@@ -35,6 +36,13 @@ def test_the_table_of_results_is_the_one_that_the_files_make():
     page = (RESULTS / "README.md").read_text()
     assert page == strength.with_table(page, RESULTS / "strength")
     assert len(list((RESULTS / "strength").glob("*.json"))) > 0
+
+
+def test_the_pages_of_the_studies_are_the_ones_that_the_files_make():
+    pages = list(RESULTS.glob("*/README.md"))
+    for path in pages:
+        assert path.read_text() == reports.page(path.parent)
+    assert [path.parent.name for path in pages] == ["small"]
 
 
 @pytest.mark.slow

@@ -33,11 +33,11 @@ def scalable(lab: Lab, game: GameName, model: ModelName) -> Entrant:
 
 
 def trained_on_tested(lab: Lab, game: GameName, model: ModelName, size: int) -> Entrant:
-    """Model 1 or 2, trained on the board of the test for as long as the scalable players."""
+    """Model 1 or 2, trained on the board of the test for at least as long as the scalable players."""
     minutes = training_minutes(lab, game)
     workdir = _on_tested(lab, game, model, size, minutes)
     # AZ's run is model 1's that went on: it may be further than this already.
-    return _entrant(model, _stage_at(workdir, minutes) or workdir, model)
+    return _entrant(model, _stage_after(workdir, minutes) or workdir, model)
 
 
 def az(lab: Lab, game: GameName, size: int) -> Entrant:
@@ -97,11 +97,10 @@ def _on_tested(lab: Lab, game: GameName, model: ModelName, size: int, minutes: f
     return _fitting(lab, game, model, size) or str(train(lab, model, config, minutes))
 
 
-def _stage_at(workdir: str, minutes: float) -> str | None:
-    """The last stage of a training run within its first `minutes`."""
+def _stage_after(workdir: str, minutes: float) -> str | None:
+    """The first stage of a training run that had at least so many minutes."""
     files = sorted((Path(workdir) / "stages").glob("*.npz"))
-    within = [file for file in files if load_agent(file).meta["seconds"] <= 60 * minutes]
-    return str(within[-1]) if within else None
+    return next((str(file) for file in files if load_agent(file).meta["seconds"] >= 60 * minutes), None)
 
 
 def _stages(lab: Lab, workdir: Path, model: ModelName) -> list[Stage]:
