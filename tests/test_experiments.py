@@ -4,6 +4,7 @@ import dataclasses
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -112,6 +113,19 @@ def test_the_reports_are_rebuilt_from_the_json_alone(whole, tmp_path):
 def test_other_settings_are_refused_by_the_same_folder(whole, players):
     with pytest.raises(ValueError, match=r"budget\.games: 2 in the run, 4 asked for"):
         run_table_3(whole, players, dataclasses.replace(BUDGET, games=4))
+
+
+def test_results_whose_training_runs_are_elsewhere_are_refused_before_any_training(tmp_path):
+    lab, run = Lab("tiny", BUDGET, tmp_path), tmp_path / "runs" / "tiny-gomoku-saz-5"
+    agent = tiny_agent("gomoku", "saz", (5,))
+    agent.export(run / "agent.npz")
+    file = lab.open("go")
+    introduce(file, Entrant("saz", f"{run}@saz", agent, "saz"))
+    file.save()
+    lab.open("go")
+    shutil.rmtree(run)
+    with pytest.raises(ValueError, match="tiny-gomoku-saz-5, which is not here; name another"):
+        lab.open("go")
 
 
 def test_other_weights_under_the_same_name_are_refused(tmp_path):

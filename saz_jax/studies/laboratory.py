@@ -16,7 +16,7 @@ from saz_jax.agent import EXPORT, Agent, load_agent
 from saz_jax.config import ModelName, TrainConfig
 from saz_jax.contestants import weights_digest
 from saz_jax.evaluation import MatchConfig
-from saz_jax.results import ResultsFile
+from saz_jax.results import ResultsFile, read_json
 from saz_jax.studies.budgets import Budget
 
 
@@ -38,8 +38,22 @@ class Lab:
     def open(self, study: str) -> ResultsFile:
         """The study's file of results, begun or continued."""
         _make_folder(self.results)
+        path = self.results / f"{study}.json"
+        if path.exists():
+            _check_runs(path, self.results / "runs")
         config = {"study": study, "budget_name": self.name, "budget": dataclasses.asdict(self.budget)}
-        return ResultsFile(self.results / f"{study}.json", config, players={}, matches={})
+        return ResultsFile(path, config, players={}, matches={})
+
+
+def _check_runs(path: Path, runs: Path) -> None:
+    """Before hours of training: new runs could not continue the results of others, which are elsewhere."""
+    for text in read_json(path).get("players", {}):
+        run = Path(text.partition("@")[0])
+        if run.is_relative_to(runs) and not run.exists():
+            raise ValueError(
+                f"{path} was measured with {run}, which is not here; name another --results folder "
+                "to train and measure anew, or see what was found with --report-only"
+            )
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
