@@ -47,7 +47,8 @@ class Lab:
 
 def _check_runs(path: Path, runs: Path) -> None:
     """Before hours of training: new runs could not continue the results of others, which are elsewhere."""
-    for text in read_json(path).get("players", {}):
+    data = read_json(path)
+    for text in data.get("players", {}) if isinstance(data, dict) else ():
         run = Path(text.partition("@")[0])
         if run.is_relative_to(runs) and not run.exists():
             raise ValueError(
