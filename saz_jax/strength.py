@@ -1,5 +1,6 @@
 """How strong the shipped players are on boards that they never saw: the matches and their table."""
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -12,24 +13,26 @@ from saz_jax.studies import paper
 UNSEEN = {"othello": (16, 20), "gomoku": (17, 19), "go": (9, 15)}
 """Board sides of the matches, larger than any trained one."""
 OPPONENTS = ("greedy", "random")
+RIVAL_OPENING = 6
+"""Random plies before two players that draw no lots, so that their games differ."""
 BEGIN, END = "<!-- strength: begin -->\n", "<!-- strength: end -->\n"
 """What stands around the table in the page."""
 
 
 def matches(games: int, runs: int, simulations: int) -> dict[str, MatchConfig]:
-    """The matches of all shipped players, by the name of their file of results."""
+    """By file: all players against greedy and random, the default ones against their rivals as well."""
+    game_of = {name: load_agent(name).game_name for name in sorted(shipped_agents())}
     found = {}
-    for name in sorted(shipped_agents()):
-        game = load_agent(name).game_name
+    for name, game in game_of.items():
+        config = MatchConfig(
+            game=game, player=name, sizes=UNSEEN[game], games=games, runs=runs, simulations=simulations
+        )
         for opponent in OPPONENTS:
-            found[f"{name}-{opponent}.json"] = MatchConfig(
-                game=game,
-                player=name,
-                opponent=opponent,
-                sizes=UNSEEN[game],
-                games=games,
-                runs=runs,
-                simulations=simulations,
+            found[f"{name}-{opponent}.json"] = dataclasses.replace(config, opponent=opponent)
+        rivals = [other for other in game_of if name == game == game_of[other] and other != name]
+        for rival in rivals:
+            found[f"{name}-{rival}.json"] = dataclasses.replace(
+                config, opponent=rival, opening_moves=RIVAL_OPENING
             )
     return found
 

@@ -38,6 +38,14 @@ def test_the_table_of_results_is_the_one_that_the_files_make():
     assert len(list((RESULTS / "strength").glob("*.json"))) > 0
 
 
+def test_everyone_meets_greedy_and_random_and_the_default_player_its_rivals():
+    names = set(strength.matches(games=2, runs=1, simulations=1))
+    assert {"go-greedy.json", "go-random.json", "othello-fcn-random.json"} <= names
+    assert {"othello-othello-fcn.json", "othello-othello-gin.json", "gomoku-gomoku-fcn.json"} <= names
+    assert "othello-fcn-othello.json" not in names
+    assert "othello-gomoku-fcn.json" not in names
+
+
 def test_the_pages_of_the_studies_are_the_ones_that_the_files_make():
     pages = list(RESULTS.glob("*/README.md"))
     for path in pages:
