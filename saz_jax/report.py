@@ -60,11 +60,13 @@ def outcome_axis(axis: Any, title: str, xlabel: str = "") -> None:
     axis.set(title=title, xlabel=xlabel, ylabel="average outcome", ylim=(-0.03, 1.03))
 
 
-def outcome_curve(axis: Any, points: Sequence[tuple[float, Mapping[str, Any]]], label: str) -> None:
+def outcome_curve(
+    axis: Any, points: Sequence[tuple[float, Mapping[str, Any]]], label: str, width: float = 1.5
+) -> None:
     """Average outcomes over x, shaded by their standard errors; points: (x, result)."""
     x, outcomes = [x for x, _ in points], [result["outcome"] for _, result in points]
     errors = [result["standard_error"] or 0.0 for _, result in points]
-    (line,) = axis.plot(x, outcomes, marker="o", markersize=4, label=label)
+    (line,) = axis.plot(x, outcomes, "o-", markersize=2.5 + width, linewidth=width, label=label)
     low, high = ([y + sign * e for y, e in zip(outcomes, errors, strict=True)] for sign in (-1, 1))
     axis.fill_between(x, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
 

@@ -53,9 +53,9 @@ def bars(axis: Any, title: str, results: Mapping[str, Data]) -> None:
 
 
 def curves(axis: Any, groups: Mapping[str, Sequence[Data]], x: str) -> None:
-    """A curve for each group of matches over their figure `x`."""
-    for label, matches in groups.items():
-        outcome_curve(axis, [(match[x], match) for match in matches], label)
+    """A curve for each group of matches over their figure `x`, each thinner than those that it may cover."""
+    for above, (label, matches) in zip(reversed(range(len(groups))), groups.items(), strict=True):
+        outcome_curve(axis, [(match[x], match) for match in matches], label, width=1.2 + 0.9 * above)
 
 
 def over_sizes(
