@@ -28,7 +28,7 @@ def models(numbers: paper.Outcomes) -> Callable[[Data], Any]:
     """An axis for each board, a bar for each model, a diamond where `numbers`, the paper's, has one."""
 
     def draw(data: Data) -> Any:
-        drawn, axes = figure(len(boards(data)), (3.6, 3.4))
+        drawn, axes = figure(len(boards(data)), (4.0, 3.4))
         for axis, (on, found) in zip(axes, boards(data).items(), strict=True):
             players = list(by_model(found))
             bars(axis, board_name(on), {player: by_model(found)[player][0] for player in players})
