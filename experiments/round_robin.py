@@ -47,7 +47,7 @@ def main(argv: list[str]) -> None:
             data = tournament.play(
                 prepared,
                 begin=lambda pair: bar.begin(" against ".join(pair)),
-                finished=bar.finished,
+                played=bar.played,
                 end=lambda result: bar.end(config.games, line(result)),
             )
     except KeyboardInterrupt:

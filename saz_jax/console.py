@@ -66,7 +66,7 @@ class PhaseBar:
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
-    def __call__(self, phase: str, done: int, total: int) -> None:
+    def __call__(self, phase: str, done: float, total: float) -> None:
         """`done` of `total` steps of `phase` are over."""
         if phase != self._phase:
             if self._task is not None:

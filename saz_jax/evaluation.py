@@ -66,8 +66,8 @@ class Progress:
     def begin(self, size: int, run: int) -> None:
         """A run begins; runs are numbered from 0."""
 
-    def finished(self, games: int) -> None:
-        """So many games of the run are over."""
+    def played(self, games: float) -> None:
+        """So many games of the run are played, those under way in part."""
 
     def end(self, size: int, summary: Mapping[str, Any]) -> None:
         """A run is over and stored; `summary` is that of its size so far."""
@@ -148,7 +148,7 @@ def evaluate(evaluation: Evaluation, progress: Progress | None = None) -> dict[s
                 games=config.games,
                 opening_moves=config.opening_moves,
                 lanes=config.lanes,
-                progress=progress.finished,
+                progress=progress.played,
             )
             if evaluation.records is not None:
                 names = (config.player, config.opponent)

@@ -45,8 +45,8 @@ class GamesBar:
         self._description = description
         self._bar.update(self._task, description=description)
 
-    def finished(self, games: int) -> None:
-        """So many games of this stretch are over."""
+    def played(self, games: float) -> None:
+        """So many games of this stretch are played, those under way in part."""
         self._show(self._before + games)
 
     def end(self, games: int, line: str) -> None:
@@ -55,17 +55,14 @@ class GamesBar:
         self._show(self._before)
         self._console.print(line, highlight=False, soft_wrap=True)
 
-    def _show(self, done: int) -> None:
+    def _show(self, done: float) -> None:
         now = time.monotonic()
         rate = (done - self._earlier) / max(now - self._began, 1e-9)
         self._bar.update(self._task, completed=done, rate=f"{rate:.2f} games/s")
         if not self._console.is_terminal and now - self._spoke > LINE_SECONDS and rate > 0:
-            left = (self._total - done) / rate
-            self._console.print(
-                f"{self._description}: {done}/{self._total} games, {rate:.2f} games/s, {left:.0f} s left",
-                highlight=False,
-                soft_wrap=True,
-            )
+            left = (self._total - done) / rate / 60
+            line = f"{int(done)}/{self._total} games, {rate:.2f} games/s, {left:.1f} min left"
+            self._console.print(f"{self._description}: {line}", highlight=False, soft_wrap=True)
             self._spoke = now
 
 
@@ -79,9 +76,9 @@ class MatchDisplay(evaluation.Progress):
         """Names the run."""
         self._bar.begin(f"{self._config.game} {size}x{size}, run {run + 1} of {self._config.runs}")
 
-    def finished(self, games: int) -> None:
+    def played(self, games: float) -> None:
         """Moves the bar."""
-        self._bar.finished(games)
+        self._bar.played(games)
 
     def end(self, size: int, summary: Mapping[str, Any]) -> None:
         """One line for every run."""

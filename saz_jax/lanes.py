@@ -23,9 +23,11 @@ MIN_LANES = 4
 """Lanes are not halved below this W: compiling again would cost more than it saves."""
 PLIES_PER_CALL = 8
 """Plies between two looks of the host at the games: for progress, without effect on the results."""
+ALMOST = 0.99
+"""What at most counts as played of a game under way."""
 
-Progress: TypeAlias = Callable[[int], None]
-"""Called now and then with the number of finished games."""
+Progress: TypeAlias = Callable[[float], None]
+"""Called now and then with the number of games that are played, those under way in part."""
 
 
 class Records(NamedTuple):
@@ -92,6 +94,7 @@ def play_games(
     players = (_as_partial(player), _as_partial(opponent))
     sides = jnp.asarray(np.stack([colours, -colours]).astype(np.int8))
     table, ledger = _open(game, starts, opening, width)
+    played = 0.0
     while True:
         table, ledger = _play_plies(game, players, starts, sides, table, ledger, key)
         for name, illegal in zip(("player", "opponent"), np.asarray(ledger.illegal), strict=True):
@@ -99,7 +102,8 @@ def play_games(
                 raise ValueError(f"the {name} chose an illegal action; choose where states.legal is True")
         waiting, busy = int(np.sum(ledger.waiting)), _busy(np.asarray(table.game), count)
         if progress is not None:
-            progress(count - waiting - int(busy.sum()))
+            played = max(played, _games_played(table, ledger, np.asarray(starts.size)))
+            progress(played)
         if not waiting and not busy.any():
             break
         while not waiting and busy.max() <= _narrower(width):
@@ -114,6 +118,20 @@ def default_lanes(games: int) -> int:
     per_half = -(-games // 2)
     waves = -(-per_half // MAX_LANES)
     return -(-per_half // waves)
+
+
+def _games_played(lanes: Lanes, ledger: Ledger, sizes: np.ndarray) -> float:
+    """Games that are over, and the part of those under way that seems to be behind them.
+
+    Their length is guessed: the mean of the games that are over, and before there is one, the points.
+    """
+    moves = (np.asarray(ledger.actions) >= 0).sum(axis=1)
+    game = np.asarray(lanes.game)
+    under_way = game[game < len(moves)]
+    over = ~np.asarray(ledger.waiting)
+    over[under_way] = False
+    length = max(moves[over].mean(), 1) if over.any() else sizes[under_way] ** 2
+    return float(over.sum() + np.minimum(moves[under_way] / length, ALMOST).sum())
 
 
 def _narrower(width: int) -> int:

@@ -85,12 +85,12 @@ def prepare(config: TournamentConfig, path: str | Path | None = None) -> Tournam
 def play(
     tournament: Tournament,
     begin: Callable[[Pair], None] = lambda pair: None,
-    finished: Callable[[int], None] = lambda games: None,
+    played: Callable[[float], None] = lambda games: None,
     end: Callable[[Mapping[str, Any]], None] = lambda result: None,
 ) -> dict[str, Any]:
     """Plays the pairs that are missing and rates everybody; returns the data of the file of results.
 
-    The functions hear of each pair, of its finished games, and of its stored result.
+    The functions hear of each pair, of its games so far, and of its stored result.
     """
     config, results, pairs = tournament.config, tournament.results, tournament.results.data["pairs"]
     for number, (first, second) in list(enumerate(config.pairs))[len(pairs) :]:
@@ -105,7 +105,7 @@ def play(
             games=config.games,
             opening_moves=config.opening_moves,
             lanes=config.lanes,
-            progress=finished,
+            progress=played,
         )
         facts = run_facts(match, time.monotonic() - began)
         pairs.append({"players": [first, second], "distinct_games": match.distinct_games, **facts})

@@ -175,11 +175,18 @@ def test_other_weights_of_the_same_player_are_not_compiled_again():
     assert len(traces) == before
 
 
-def test_progress_counts_finished_games_up_to_all_of_them():
+def test_progress_goes_up_to_all_games():
     seen = []
     play_in(make_race(), strong, weak, [1, 6, 3, 2, 5] * 5, lanes=2, progress=seen.append)
     assert seen == sorted(seen)
-    assert seen[-1] == 25
+    assert seen[-2] < seen[-1] == 25
+
+
+def test_progress_counts_the_moves_of_games_under_way():
+    """Eight games of 20 moves on 20x20, four at a time; told every 8 plies."""
+    seen = []
+    play_in(make_race(20), strong, weak, [20] * 8, [1, -1] * 4, lanes=2, progress=seen.append)
+    assert seen == pytest.approx([4 * 8 / 400, 4 * 16 / 400, 4 + 4 * 4 / 20, 4 + 4 * 12 / 20, 8])
 
 
 @pytest.mark.parametrize("action", [36, 37, -1])

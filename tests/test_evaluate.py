@@ -68,7 +68,7 @@ def test_an_interrupted_evaluation_ends_like_one_that_was_not(tmp_path, whole, s
         def begin(self, size, run):
             self.begun += 1
 
-        def finished(self, games):
+        def played(self, games):
             if self.begun > stop_after:
                 raise KeyboardInterrupt
 

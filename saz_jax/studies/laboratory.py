@@ -32,7 +32,7 @@ class Lab:
     """Agents to use where they fit, instead of training any."""
     say: Callable[[str], None] = lambda line: None
     """Hears what is going on."""
-    progress: Callable[[str, int, int], None] = lambda phase, done, total: None
+    progress: Callable[[str, float, float], None] = lambda phase, done, total: None
     """Hears that `done` of `total` steps of a phase are over."""
 
     def open(self, study: str) -> ResultsFile:
@@ -170,7 +170,7 @@ class _Told(evaluation.Progress):
     def __init__(self, lab: Lab, name: str):
         self._lab, self._name = lab, name
 
-    def finished(self, games: int) -> None:
+    def played(self, games: float) -> None:
         self._lab.progress(self._name, games, self._lab.budget.games)
 
     def end(self, size: int, summary: Mapping[str, Any]) -> None:
