@@ -123,14 +123,17 @@ def default_lanes(games: int) -> int:
 def _games_played(lanes: Lanes, ledger: Ledger, sizes: np.ndarray) -> float:
     """Games that are over, and the part of those under way that seems to be behind them.
 
-    Their length is guessed: the mean of the games that are over, and before there is one, the points.
+    Their length is guessed: all moves for each game that is over, but no more than the board has points.  The
+    mean length of those that are over would be too small, because short games end first.
     """
     moves = (np.asarray(ledger.actions) >= 0).sum(axis=1)
     game = np.asarray(lanes.game)
     under_way = game[game < len(moves)]
     over = ~np.asarray(ledger.waiting)
     over[under_way] = False
-    length = max(moves[over].mean(), 1) if over.any() else sizes[under_way] ** 2
+    length = sizes[under_way] ** 2
+    if over.any():
+        length = np.clip((moves[over].sum() + moves[under_way].sum()) / over.sum(), 1, length)
     return float(over.sum() + np.minimum(moves[under_way] / length, ALMOST).sum())
 
 

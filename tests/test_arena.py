@@ -186,7 +186,13 @@ def test_progress_counts_the_moves_of_games_under_way():
     """Eight games of 20 moves on 20x20, four at a time; told every 8 plies."""
     seen = []
     play_in(make_race(20), strong, weak, [20] * 8, [1, -1] * 4, lanes=2, progress=seen.append)
-    assert seen == pytest.approx([4 * 8 / 400, 4 * 16 / 400, 4 + 4 * 4 / 20, 4 + 4 * 12 / 20, 8])
+    assert seen == pytest.approx([4 * 8 / 400, 4 * 16 / 400, 4 + 4 * 4 / 24, 4 + 4 * 12 / 32, 8])
+
+
+def test_a_short_game_does_not_make_long_ones_seem_nearly_over():
+    seen = []
+    play_in(make_race(20), strong, weak, [2] + [20] * 9, [1, -1] * 5, lanes=5, progress=seen.append)
+    assert seen[0] == pytest.approx(1 + 9 * 8 / (2 + 9 * 8))
 
 
 @pytest.mark.parametrize("action", [36, 37, -1])
