@@ -23,7 +23,7 @@ MIN_LANES = 4
 """Lanes are not halved below this W: compiling again would cost more than it saves."""
 PLIES_PER_CALL = 8
 """Plies between two looks of the host at the games: for progress, without effect on the results."""
-ALMOST = 0.99
+ALMOST = 0.9
 """What at most counts as played of a game under way."""
 
 Progress: TypeAlias = Callable[[float], None]
