@@ -56,7 +56,7 @@ def main(argv: list[str]) -> None:
 
 def table(config: MatchConfig, sizes: Mapping[str, Any]) -> Table:
     """The results of all sizes so far."""
-    caption = f"{config.runs} runs of {config.games} games; ± standard error over runs; Wilson 95% over games"
+    caption = f"{config.runs} x {config.games} games; ± standard error over runs; Wilson 95% over games"
     drawn = Table(title=f"{config.game}: {config.player} against {config.opponent}", caption=caption)
     for column in ("board", "outcome", "95% interval", "won / tied / lost", "distinct", "games/s"):
         drawn.add_column(column, justify="right", no_wrap=True)
