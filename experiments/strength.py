@@ -9,6 +9,7 @@ Results are kept after every run, and the same command continues.
 
 import dataclasses
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import tyro
@@ -16,6 +17,7 @@ from rich.console import Console
 
 from saz_jax import compilation_cache, evaluation, strength
 from saz_jax.console import plain_errors, terminate_like_interrupt
+from saz_jax.evaluation import MatchConfig
 from saz_jax.games_bar import GamesBar, MatchDisplay
 
 
@@ -39,6 +41,7 @@ def main(argv: list[str]) -> None:
     """Play what is missing, then write the table into the page."""
     with plain_errors():
         arguments = tyro.cli(Arguments, args=argv, description=__doc__)
+        matches = chosen(arguments)
         compilation_cache.enable()
         folder = arguments.results / "strength"
         page = arguments.results / "README.md"
@@ -46,8 +49,7 @@ def main(argv: list[str]) -> None:
         folder.mkdir(exist_ok=True)
         terminate_like_interrupt()
         try:
-            if arguments.runs:
-                play(arguments, folder)
+            play(matches, folder)
         except KeyboardInterrupt:
             print("stopped; the same command continues after the last whole run", file=sys.stderr)
             sys.exit(130)
@@ -56,16 +58,23 @@ def main(argv: list[str]) -> None:
             print(f"wrote the table into {page}")
 
 
-def play(arguments: Arguments, folder: Path) -> None:
-    """All matches that are asked for, as far as they are missing."""
+def chosen(arguments: Arguments) -> dict[str, MatchConfig]:
+    """The matches that are asked for, by file; `ValueError` if there are none."""
+    if arguments.runs < 0:
+        raise ValueError(f"runs={arguments.runs} is too few; use 0 (only the table) or more")
+    if not arguments.runs:
+        return {}
     matches = strength.matches(arguments.games, arguments.runs, arguments.simulations)
-    chosen = [name for name in matches if name.startswith(arguments.only or "")]
-    if not chosen:
-        raise ValueError(
-            f"no match starts with {' or '.join(arguments.only)}; there are {', '.join(matches)}"
-        )
-    for name in chosen:
-        match = matches[name]
+    found = {name: match for name, match in matches.items() if name.startswith(arguments.only or "")}
+    if not found:
+        names = ", ".join(name.removesuffix(".json") for name in matches)
+        raise ValueError(f"no match starts with {' or '.join(arguments.only)}; there are {names}")
+    return found
+
+
+def play(matches: Mapping[str, MatchConfig], folder: Path) -> None:
+    """What is missing of the matches."""
+    for name, match in matches.items():
         prepared = evaluation.prepare(match, folder / name)
         total, done = prepared.games()
         if done < total:

@@ -7,6 +7,7 @@ import jax
 import pytest
 
 from experiments import ship as ship_script
+from experiments import strength as strength_script
 from saz_jax import arena, shipping, strength
 from saz_jax.agent import load_agent, shipped_agents
 from saz_jax.players import greedy_player
@@ -44,6 +45,22 @@ def test_everyone_meets_greedy_and_random_and_the_default_player_its_rivals():
     assert {"othello-othello-fcn.json", "othello-othello-gin.json", "gomoku-gomoku-fcn.json"} <= names
     assert "othello-fcn-othello.json" not in names
     assert "othello-gomoku-fcn.json" not in names
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--only", "go-gredy"], "no match starts with go-gredy; there are go-greedy, go-random,"),
+        (["--runs", "-1"], "runs=-1 is too few; use 0 (only the table) or more"),
+    ],
+)
+def test_a_mistake_about_the_matches_is_named_and_nothing_is_written(tmp_path, capsys, arguments, message):
+    page = tmp_path / "README.md"
+    page.write_text(f"{strength.BEGIN}as it was\n{strength.END}")
+    with pytest.raises(SystemExit):
+        strength_script.main([*arguments, "--results", str(tmp_path)])
+    assert message in capsys.readouterr().err
+    assert "as it was" in page.read_text()
 
 
 def test_the_page_of_the_studies_is_the_one_that_the_files_make():
