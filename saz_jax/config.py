@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeVar
 
 GameName = Literal["othello", "gomoku", "go"]
 ModelName = Literal["saz", "model1", "model2", "model3", "model4", "model5", "fcn"]
+Features = Literal["stones", "stones_legal", "stones_legal_turn"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,8 +42,9 @@ class GINConfig:
     """Normalisation of the fully-connected layers: masked batch norm (the paper) or layer norm."""
     dropout: float = 0.3
     """Dropout rate of the fully-connected layers while training."""
-    features: Literal["stones", "stones_legal"] = "stones"
-    """Node features: own stone +1, other stone -1, empty 0 (the paper); or that and the legal moves."""
+    features: Features = "stones"
+    """Node features: own stone +1, other stone -1, empty 0 (the paper); or that and the legal moves; or these
+    and whose turn it is, which decides the value where the colours are not alike (Go's komi)."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,8 +59,9 @@ class CNNConfig:
     """Widths of the two fully-connected layers."""
     dropout: float = 0.3
     """Dropout rate of the fully-connected layers while training."""
-    features: Literal["stones", "stones_legal"] = "stones"
-    """Input planes: own stone +1, other stone -1, empty 0; or that and the legal moves."""
+    features: Features = "stones"
+    """Input planes: own stone +1, other stone -1, empty 0; or that and the legal moves; or these and whose
+    turn it is."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,8 +74,9 @@ class FCNConfig:
     """Channels of the trunk."""
     pool_every: int = 2
     """Every so many blocks, the pooled board is fed back to every point."""
-    features: Literal["stones", "stones_legal"] = "stones_legal"
-    """Input planes: own stone +1, other stone -1, empty 0; or that and the legal moves."""
+    features: Features = "stones_legal"
+    """Input planes: own stone +1, other stone -1, empty 0; or that and the legal moves; or these and whose
+    turn it is."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -87,7 +87,15 @@ def preset(name: PresetName, game: GameName, model: ModelName) -> TrainConfig:
         # The ensemble makes an evaluation on a large board expensive beside the training itself.
         evaluation=EvaluationConfig(every=25, games=16, simulations=16),
     )
-    return _for_lines(small) if game == "gomoku" else small
+    special = {"gomoku": _for_lines, "go": _for_komi}
+    return special[game](small) if game in special else small
+
+
+def _for_komi(small: TrainConfig) -> TrainConfig:
+    """The small recipe where the colours are not alike: every network is told whose turn it is."""
+    networks = {"gin": small.gin, "cnn": small.cnn, "fcn": small.fcn}
+    told = {name: dataclasses.replace(x, features="stones_legal_turn") for name, x in networks.items()}
+    return dataclasses.replace(small, **told)
 
 
 def _for_lines(small: TrainConfig) -> TrainConfig:

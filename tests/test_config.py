@@ -9,6 +9,7 @@ import hypothesis.strategies as st
 import pytest
 
 from saz_jax.config import GINConfig, LearnerConfig, TrainConfig, config_difference, config_from_dict
+from saz_jax.presets import preset
 
 
 def through_json(config: Any) -> dict[str, Any]:
@@ -68,3 +69,11 @@ def test_each_difference_is_one_line():
         "komi: absent in the run, None asked for",
         "colour: absent in the run, red asked for",
     ]
+
+
+@pytest.mark.parametrize("game", ["othello", "gomoku", "go"])
+def test_the_small_recipe_tells_its_networks_whose_turn_it_is_where_komi_makes_a_difference(game):
+    small, paper = (preset(name, game, "model3") for name in ("small", "paper"))
+    expected = "stones_legal_turn" if game == "go" else "stones_legal"
+    assert {small.gin.features, small.cnn.features, small.fcn.features} == {expected}
+    assert paper.gin.features == "stones"

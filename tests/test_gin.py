@@ -14,7 +14,7 @@ from saz_jax.games.board import COMPASS8, INVERSE_SYMMETRY, NUM_SYMMETRIES, symm
 from saz_jax.graph import from_graphs_tuple, to_graphs_tuple
 from saz_jax.networks import make_gin, make_graph_gin
 from saz_jax.networks.chunks import in_chunks
-from saz_jax.networks.features import node_features
+from saz_jax.networks.features import NUM_FEATURES, node_features
 from tests.oracles.gin import board_edges, gin
 from tests.positions import learns_by_heart, live_logits, noisy_variables, random_positions
 
@@ -25,7 +25,15 @@ KINDS = [
     dataclasses.replace(SMALL, edges="compass8"),
     dataclasses.replace(SMALL, dummy="max"),
     dataclasses.replace(SMALL, edges="compass8", dummy="max", residual=True, norm="layer", readout="dummy"),
-    dataclasses.replace(SMALL, edges="compass8", dummy="mean", epsilon="fixed", norm="layer", layers=2),
+    dataclasses.replace(
+        SMALL,
+        features="stones_legal_turn",
+        edges="compass8",
+        dummy="mean",
+        epsilon="fixed",
+        norm="layer",
+        layers=2,
+    ),
 ]
 each_kind = pytest.mark.parametrize("config", KINDS, ids=lambda c: f"{c.edges}-{c.dummy}")
 MIN = float(np.finfo(np.float32).min)
@@ -196,7 +204,7 @@ def check_symmetries(config, turn):
 def test_the_numbering_of_nodes_in_random_graphs_does_not_matter(config, seed):
     rng = np.random.default_rng(seed)
     n_node, n_edge = np.array([7, 4]), np.array([20, 9])
-    features = rng.normal(size=(11, 2)).astype(np.float32)
+    features = rng.normal(size=(11, NUM_FEATURES[config.features])).astype(np.float32)
     senders = np.concatenate([rng.integers(0, 7, 20), rng.integers(7, 11, 9)])
     receivers = np.concatenate([rng.integers(0, 7, 20), rng.integers(7, 11, 9)])
     types = rng.integers(0, 10, 29)
@@ -300,6 +308,19 @@ def test_features_are_seen_by_the_player_to_move():
     own = (states.board * states.to_play[:, None, None]).reshape(-1)
     np.testing.assert_array_equal(features[0, :, 0], np.append(own, 0))
     np.testing.assert_array_equal(features[0, :, 1], states.legal[0])
+
+
+def test_a_network_that_is_told_whose_turn_it_is_tells_the_colours_apart():
+    states, nodes = random_positions(0, [3, 4], 4)
+    swapped = states._replace(board=-states.board, to_play=-states.to_play)
+    features = node_features(states, "stones_legal_turn")
+    np.testing.assert_array_equal(features[..., :2], node_features(states, "stones_legal"))
+    np.testing.assert_array_equal(features[..., 2], np.repeat(states.to_play[:, None], 17, axis=1))
+    for kind, apart in (("stones_legal", False), ("stones_legal_turn", True)):
+        network = make_gin(dataclasses.replace(SMALL, features=kind), 4)
+        variables = noisy_variables(network)
+        values = [network.infer(variables, x, nodes).value for x in (states, swapped)]
+        assert np.all((values[0] != values[1]) == apart)
 
 
 @pytest.mark.parametrize("platform", ["cpu", "cuda", "tpu"])

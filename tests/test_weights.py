@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 import jax
+import jax.numpy as jnp
 import pytest
 
 from experiments import ship as ship_script
@@ -80,6 +81,17 @@ def test_a_shipped_player_beats_greedy_on_a_board_it_never_saw(name, size, wins)
     player = agent.player(game, simulations=16)
     result = arena.match(game, player, greedy_player(game), jax.random.key(0), size=size, games=20)
     assert result.wins >= wins
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["go", "go-fcn"])
+def test_a_shipped_go_player_does_not_pass_while_the_board_is_empty(name):
+    """A network that is not told whose turn it is thinks that a pass hands over the komi."""
+    agent = load_agent(name)
+    game = agent.game(9)
+    states, _ = arena.random_openings(game, jax.random.key(0), jnp.full(32, 9), moves=2)
+    actions = agent.player(game, simulations=32)(jax.random.key(0), states)
+    assert not jnp.any(actions == game.num_actions - 1)
 
 
 def test_shipping_copies_a_whole_run_and_refuses_a_part_of_one(tmp_path, capsys):

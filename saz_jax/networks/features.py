@@ -2,20 +2,26 @@
 
 import jax.numpy as jnp
 
+from saz_jax.config import Features
 from saz_jax.types import Array, GameState
 
-NUM_FEATURES = {"stones": 1, "stones_legal": 2}
+NUM_FEATURES: dict[Features, int] = {"stones": 1, "stones_legal": 2, "stones_legal_turn": 3}
 
 
-def node_features(states: GameState, features: str) -> Array:
+def node_features(states: GameState, features: Features) -> Array:
     """float32[B, V, F]: canonical node features, seen by the player to move (Sec. 3.1).
 
     Feature 0 is +1 for an own stone, -1 for the other side's, 0 for an empty point and the dummy node.
-    `stones_legal` adds whether the node is a legal action, pass for the dummy node.
+    `stones_legal` adds whether the node is a legal action, pass for the dummy node; `stones_legal_turn` that
+    and +1 at every node where dark is to move, -1 where light is.  Without it a position of Go and the same
+    one with the colours exchanged look alike, though komi tells them apart: a pass then seems to hand the
+    komi over.
     """
     batch = states.board.shape[0]
     own = (states.board * states.to_play[:, None, None]).reshape(batch, -1)
     planes = [jnp.pad(own, ((0, 0), (0, 1)))]
-    if features == "stones_legal":
+    if features != "stones":
         planes.append(states.legal)
+    if features == "stones_legal_turn":
+        planes.append(jnp.broadcast_to(states.to_play[:, None], states.legal.shape))
     return jnp.stack([plane.astype(jnp.float32) for plane in planes], axis=-1)

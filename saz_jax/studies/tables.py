@@ -108,7 +108,7 @@ def embedding(data: Data) -> str:
         [names[space], f"{s['accuracy']:.1%}", f"{s['ordered']:.1%}", f"{s['gap']:.2f}"]
         for space, s in found["separability"].items()
     ]
-    told = "reads stones and legal moves" if found["features"] == "stones_legal" else "reads stones only"
+    told = "reads stones only" if found["features"] == "stones" else "reads stones and legal moves"
     ends = f"{sizes[0]}x{sizes[0]} to {sizes[-1]}x{sizes[-1]}"
     header = ["space", "nearer to the mean of its kind", "good further along than bad", "gap / spread"]
     return f"{len(sizes)} boards, {ends}; the network {told}.\n\n{markdown_table(header, rows)}"
