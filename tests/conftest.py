@@ -15,8 +15,6 @@ from saz_jax import compilation_cache
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
 compilation_cache.enable()
-# The tests compile thousands of small programs once; to write them all down takes longer than it saves.
-jax.config.update("jax_persistent_cache_min_compile_time_secs", 1.0)
 
 # Compilation makes the first example slow, whatever the example; CI must not depend on the draw.
 hypothesis.settings.register_profile("saz_jax", deadline=None, derandomize=True, max_examples=30)
