@@ -43,7 +43,7 @@ def preset(name: PresetName, game: GameName, model: ModelName) -> TrainConfig:
     if name == "paper":
         return paper
     if name == "smoke":
-        return dataclasses.replace(
+        smoke = dataclasses.replace(
             paper,
             sizes=(6,) if len(paper.sizes) == 1 else (5, 6),
             gin=GINConfig(hidden=16, head=16, edges="compass8", dummy="mean", dropout=0.0),
@@ -54,6 +54,7 @@ def preset(name: PresetName, game: GameName, model: ModelName) -> TrainConfig:
             learner=dataclasses.replace(learner, batch_size=32),
             evaluation=EvaluationConfig(every=0, games=4, simulations=4),
         )
+        return _for_komi(smoke) if game == "go" else smoke
     small = dataclasses.replace(
         paper,
         sizes=paper.sizes if len(paper.sizes) == 1 else SMALL_SIZES[game],
@@ -91,11 +92,11 @@ def preset(name: PresetName, game: GameName, model: ModelName) -> TrainConfig:
     return special[game](small) if game in special else small
 
 
-def _for_komi(small: TrainConfig) -> TrainConfig:
-    """The small recipe where the colours are not alike: every network is told whose turn it is."""
-    networks = {"gin": small.gin, "cnn": small.cnn, "fcn": small.fcn}
+def _for_komi(recipe: TrainConfig) -> TrainConfig:
+    """A recipe where the colours are not alike: every network is told whose turn it is."""
+    networks = {"gin": recipe.gin, "cnn": recipe.cnn, "fcn": recipe.fcn}
     told = {name: dataclasses.replace(x, features="stones_legal_turn") for name, x in networks.items()}
-    return dataclasses.replace(small, **told)
+    return dataclasses.replace(recipe, **told)
 
 
 def _for_lines(small: TrainConfig) -> TrainConfig:

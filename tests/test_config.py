@@ -71,9 +71,10 @@ def test_each_difference_is_one_line():
     ]
 
 
+@pytest.mark.parametrize("name", ["small", "smoke"])
 @pytest.mark.parametrize("game", ["othello", "gomoku", "go"])
-def test_the_small_recipe_tells_its_networks_whose_turn_it_is_where_komi_makes_a_difference(game):
-    small, paper = (preset(name, game, "model3") for name in ("small", "paper"))
-    expected = "stones_legal_turn" if game == "go" else "stones_legal"
-    assert {small.gin.features, small.cnn.features, small.fcn.features} == {expected}
-    assert paper.gin.features == "stones"
+def test_our_recipes_tell_their_networks_whose_turn_it_is_where_komi_makes_a_difference(game, name):
+    config = preset(name, game, "model3")
+    told = [x.features == "stones_legal_turn" for x in (config.gin, config.cnn, config.fcn)]
+    assert told == [game == "go"] * 3
+    assert preset("paper", game, "model3").gin.features == "stones"
