@@ -61,6 +61,7 @@ def test_what_does_not_divide_by_the_devices_is_refused_with_a_number_that_does(
         devices.check_divides(mesh, "selfplay.games", 0)
 
 
+@pytest.mark.slow
 def test_four_devices_give_the_gradient_of_one(tmp_path):
     """The same batch, on a mesh of four and on one device, with masked batch norm in between."""
     script = tmp_path / "gradient.py"

@@ -64,6 +64,7 @@ def test_every_dependency_is_pinned_in_the_constraints():
     assert names <= pinned
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_readme_run_in_their_order():
     examples = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     assert examples
