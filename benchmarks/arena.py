@@ -14,11 +14,13 @@ import numpy as np
 from search import evaluations
 from timing import parser, report, take_turns
 
-from saz_jax import arena, compilation_cache, lanes, make_game
-from saz_jax.agent import Agent
+from saz_jax import make_game
+from saz_jax.agents.agent import Agent
+from saz_jax.agents.players import greedy_player
+from saz_jax.arena import lanes, matches
+from saz_jax.cli import compilation_cache
 from saz_jax.config import GINConfig, ModelConfig, SearchConfig
-from saz_jax.evaluators import make_model
-from saz_jax.players import greedy_player
+from saz_jax.models.evaluators import make_model
 
 MODEL = ModelConfig("model3", gin=GINConfig(hidden=64, head=64))
 
@@ -34,7 +36,7 @@ def measure(side: int, games: int, simulations: int, rounds: int) -> dict[str, f
 
     def play(opening_moves: int) -> tuple[lanes.Records, float]:
         sides = jnp.full(games // 2, side)
-        starts, _ = arena.random_openings(game, jax.random.key(1), sides, opening_moves, copies=2)
+        starts, _ = matches.random_openings(game, jax.random.key(1), sides, opening_moves, copies=2)
         began = time.perf_counter()
         records = lanes.play_games(game, player, greedy, jax.random.key(2), starts, colours)
         return records, time.perf_counter() - began
@@ -43,7 +45,7 @@ def measure(side: int, games: int, simulations: int, rounds: int) -> dict[str, f
     records, seconds = play(2)
 
     width = lanes.default_lanes(games)
-    states, _ = arena.random_openings(game, jax.random.key(1), jnp.full(width, side), 20)
+    states, _ = matches.random_openings(game, jax.random.key(1), jnp.full(width, side), 20)
     evaluate = jax.jit(evaluations(model.evaluate, simulations + 1))
     alone = take_turns({"search": lambda: evaluate(variables, jax.random.key(3), states)}, rounds)["search"]
     searches = int(records.asked[0]) / width

@@ -19,7 +19,8 @@ import jax.numpy as jnp
 import numpy as np
 import pgx
 
-from saz_jax import compilation_cache, make_game
+from saz_jax import make_game
+from saz_jax.cli import compilation_cache
 
 BATCH = 1024
 

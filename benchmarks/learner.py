@@ -11,13 +11,13 @@ import jax.numpy as jnp
 import numpy as np
 from timing import parser, report, take_turns
 
-from saz_jax import compilation_cache
+from saz_jax.cli import compilation_cache
 from saz_jax.config import GINConfig, LearnerConfig
 from saz_jax.games import make_game
-from saz_jax.graph import live_nodes
-from saz_jax.learner import as_batch, as_states, make_learner
+from saz_jax.graphs.topology import live_nodes
 from saz_jax.networks.gin import make_gin
-from saz_jax.replay import Positions
+from saz_jax.training.learner import as_batch, as_states, make_learner
+from saz_jax.training.replay import Positions
 
 SIDE, BATCH, STEPS = 9, 256, 4
 

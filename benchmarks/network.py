@@ -16,11 +16,11 @@ from timing import parser, report, take_turns
 
 from saz_jax.config import GINConfig
 from saz_jax.games import make_game
-from saz_jax.graph import live_nodes, topology
-from saz_jax.networks.chunks import PRODUCT_NODES
+from saz_jax.graphs.topology import live_nodes, topology
 from saz_jax.networks.features import node_features
 from saz_jax.networks.gin import make_gin, make_graph_gin
 from saz_jax.networks.gin_module import GIN
+from saz_jax.networks.kernels.chunks import PRODUCT_NODES
 from saz_jax.networks.neighbours import Neighbours
 from saz_jax.networks.network import Output, make_network
 from saz_jax.networks.nodes import Nodes, each, join_board, split_board

@@ -16,10 +16,10 @@ import jax.numpy as jnp
 import mctx
 
 from saz_jax.config import GINConfig, ModelConfig, SearchConfig
-from saz_jax.evaluators import make_model
 from saz_jax.games import make_game
-from saz_jax.search import exact, make_search
-from saz_jax.tree import tree_memory
+from saz_jax.models.evaluators import make_model
+from saz_jax.search.tree import tree_memory
+from saz_jax.search.tree_search import exact, make_search
 from saz_jax.types import Array, EvaluateFn, Game, GameState, Variables
 
 SMALL = GINConfig(hidden=64, head=64)

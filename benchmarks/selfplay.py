@@ -18,11 +18,12 @@ import jax
 import jax.numpy as jnp
 from timing import parser, report, take_turns
 
-from saz_jax import compilation_cache, devices
+from saz_jax.cli import compilation_cache
 from saz_jax.config import GINConfig, ModelConfig, ModelName, SearchConfig, SelfPlayConfig
-from saz_jax.evaluators import make_model
 from saz_jax.games import make_game
-from saz_jax.selfplay import make_new_games, make_play
+from saz_jax.models.evaluators import make_model
+from saz_jax.training import devices
+from saz_jax.training.selfplay import make_new_games, make_play
 from saz_jax.types import Model
 
 OLD: dict[tuple[str, int, ModelName], float] = {

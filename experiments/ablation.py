@@ -6,7 +6,7 @@ python experiments/ablation.py --game othello
 
 import sys
 
-from saz_jax.studies.cli import study_main
+from saz_jax.cli.studies import study_main
 
 if __name__ == "__main__":
     study_main("ablation", sys.argv[1:], __doc__)

@@ -17,10 +17,11 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from saz_jax import compilation_cache, evaluation
-from saz_jax.console import plain_errors, terminate_like_interrupt
-from saz_jax.evaluation import MatchConfig
-from saz_jax.games_bar import GamesBar, MatchDisplay
+from saz_jax.arena import series
+from saz_jax.arena.series import MatchConfig
+from saz_jax.cli import compilation_cache
+from saz_jax.cli.console import plain_errors, terminate_like_interrupt
+from saz_jax.cli.games_bar import GamesBar, MatchDisplay
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,12 +40,12 @@ def main(argv: list[str]) -> None:
     with plain_errors():
         arguments = tyro.cli(Arguments, args=argv, description=__doc__)
         compilation_cache.enable()
-        prepared = evaluation.prepare(arguments.match, arguments.json, arguments.records)
+        prepared = series.prepare(arguments.match, arguments.json, arguments.records)
     terminate_like_interrupt()
     config, sizes = arguments.match, prepared.results.data["sizes"]
     try:
         with GamesBar(Console(stderr=True), *prepared.games()) as bar:
-            evaluation.evaluate(prepared, MatchDisplay(bar, config))
+            series.evaluate(prepared, MatchDisplay(bar, config))
     except KeyboardInterrupt:
         kept = "; the same command continues after the last whole run" if arguments.json else ""
         print(f"stopped{kept}", file=sys.stderr)

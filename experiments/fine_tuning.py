@@ -6,7 +6,7 @@ python experiments/fine_tuning.py --tuning-share 1
 
 import sys
 
-from saz_jax.studies.cli import study_main
+from saz_jax.cli.studies import study_main
 
 if __name__ == "__main__":
     study_main("fine_tuning", sys.argv[1:], __doc__)

@@ -9,7 +9,7 @@ The page, README.md in the folder of the results, is made of the JSON files alon
 
 import sys
 
-from saz_jax.studies.cli import reproduce_main
+from saz_jax.cli.studies import reproduce_main
 
 if __name__ == "__main__":
     reproduce_main(sys.argv[1:], __doc__)

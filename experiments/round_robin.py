@@ -16,10 +16,11 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from saz_jax import compilation_cache, tournament
-from saz_jax.console import plain_errors, terminate_like_interrupt
-from saz_jax.games_bar import GamesBar
-from saz_jax.tournament import TournamentConfig
+from saz_jax.arena import tournament
+from saz_jax.arena.tournament import TournamentConfig
+from saz_jax.cli import compilation_cache
+from saz_jax.cli.console import plain_errors, terminate_like_interrupt
+from saz_jax.cli.games_bar import GamesBar
 
 
 @dataclasses.dataclass(frozen=True)

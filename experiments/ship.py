@@ -10,8 +10,8 @@ from pathlib import Path
 
 import tyro
 
-from saz_jax import shipping
-from saz_jax.console import plain_errors
+from saz_jax.agents import shipping
+from saz_jax.cli.console import plain_errors
 
 
 @dataclasses.dataclass(frozen=True)

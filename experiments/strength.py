@@ -15,10 +15,12 @@ from pathlib import Path
 import tyro
 from rich.console import Console
 
-from saz_jax import compilation_cache, evaluation, strength
-from saz_jax.console import plain_errors, terminate_like_interrupt
-from saz_jax.evaluation import MatchConfig
-from saz_jax.games_bar import GamesBar, MatchDisplay
+from saz_jax.arena import series
+from saz_jax.arena.series import MatchConfig
+from saz_jax.cli import compilation_cache
+from saz_jax.cli.console import plain_errors, terminate_like_interrupt
+from saz_jax.cli.games_bar import GamesBar, MatchDisplay
+from saz_jax.studies import strength
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,11 +77,11 @@ def chosen(arguments: Arguments) -> dict[str, MatchConfig]:
 def play(matches: Mapping[str, MatchConfig], folder: Path) -> None:
     """What is missing of the matches."""
     for name, match in matches.items():
-        prepared = evaluation.prepare(match, folder / name)
+        prepared = series.prepare(match, folder / name)
         total, done = prepared.games()
         if done < total:
             with GamesBar(Console(stderr=True), total, done) as bar:
-                evaluation.evaluate(prepared, MatchDisplay(bar, match))
+                series.evaluate(prepared, MatchDisplay(bar, match))
 
 
 if __name__ == "__main__":

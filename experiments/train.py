@@ -20,15 +20,17 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from saz_jax import compilation_cache, report, training
-from saz_jax.agent import load_agent
+from saz_jax.agents.agent import load_agent
+from saz_jax.cli import compilation_cache
+from saz_jax.cli.console import PhaseBar, explain_sudden_end, plain_errors, terminate_like_interrupt
 from saz_jax.config import TrainConfig, config_from_dict
-from saz_jax.console import PhaseBar, explain_sudden_end, plain_errors, terminate_like_interrupt
-from saz_jax.iteration import make_program, start
-from saz_jax.metrics import Row, read_metrics
-from saz_jax.plan import make_plan
-from saz_jax.presets import PresetName, preset
-from saz_jax.sinks import SINKS, Sink, check_installed
+from saz_jax.render import figures
+from saz_jax.storage.metrics import Row, read_metrics
+from saz_jax.training import loop
+from saz_jax.training.iteration import make_program, start
+from saz_jax.training.plan import make_plan
+from saz_jax.training.presets import PresetName, preset
+from saz_jax.training.sinks import SINKS, Sink, check_installed
 
 LIMITS: dict[str, tuple[float | None, int | None]] = {
     "small": (60.0, None),
@@ -149,7 +151,7 @@ def train(console: Console, arguments: Arguments, workdir: Path, cache: Path | N
                     waiting = False
                 bar(phase, done, total)
 
-            rows = training.run(
+            rows = loop.run(
                 config,
                 workdir,
                 iterations=arguments.iterations,
@@ -191,18 +193,18 @@ def line(row: Row, arguments: Arguments) -> str:
     ]
     if "loss" in row:
         parts.append(f"policy loss {row['policy_loss']:.3f}, value loss {row['value_loss']:.3f}")
-    parts += [f"{name.replace('_', ' on side ')}: {row[name]:.2f}" for name in report.outcome_names(row)]
+    parts += [f"{name.replace('_', ' on side ')}: {row[name]:.2f}" for name in figures.outcome_names(row)]
     return ", ".join(parts)
 
 
 def conclude(console: Console, config: TrainConfig, workdir: Path) -> None:
     """The summary table, the curve, and the commands to go on with."""
     rows = read_metrics(workdir)
-    evaluated = [row for row in rows if report.outcome_names(row)]
+    evaluated = [row for row in rows if figures.outcome_names(row)]
     if not evaluated:  # --evaluation.games 0
         console.print(f"agent:     {workdir}", soft_wrap=True)
         return
-    names = report.outcome_names(evaluated[-1])
+    names = figures.outcome_names(evaluated[-1])
     table = Table(title=f"{config.model} on {config.game}: average outcome (1 win, 0.5 tie, 0 loss)")
     for column in ("iteration", "minutes", "positions", *names):
         table.add_column(column.replace("_", " on side "), justify="right")
@@ -210,7 +212,7 @@ def conclude(console: Console, config: TrainConfig, workdir: Path) -> None:
         played = [f"{row[name]:.2f}" for name in names]
         table.add_row(str(row["iteration"]), f"{row['seconds'] / 60:.1f}", str(row["positions"]), *played)
     console.print(table)
-    curve = report.training_curve(rows, workdir / "curve.png", title=f"{config.model}, {config.game}")
+    curve = figures.training_curve(rows, workdir / "curve.png", title=f"{config.model}, {config.game}")
     evaluate = f"--game {config.game} --player {workdir} --sizes {names[-1].split('_')[1]}"
     console.print(f"curve:     {curve}", soft_wrap=True)
     console.print(f"evaluate:  python experiments/evaluate.py {evaluate}", soft_wrap=True)

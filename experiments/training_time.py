@@ -6,7 +6,7 @@ python experiments/training_time.py --game othello --stages 5
 
 import sys
 
-from saz_jax.studies.cli import study_main
+from saz_jax.cli.studies import study_main
 
 if __name__ == "__main__":
     study_main("training_time", sys.argv[1:], __doc__)

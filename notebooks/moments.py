@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from saz_jax import svg, text
+from saz_jax.render import svg, text
 from saz_jax.types import Game, GameState
 
 

@@ -7,13 +7,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from saz_jax.agent import Agent
+from saz_jax.agents.agent import Agent
 from saz_jax.config import SearchConfig
-from saz_jax.evaluators import make_model
-from saz_jax.graph import live_nodes
-from saz_jax.search import make_tree_search
-from saz_jax.subgraphs import sample_subgraphs
-from saz_jax.tree import Tree
+from saz_jax.graphs.subgraphs import sample_subgraphs
+from saz_jax.graphs.topology import live_nodes
+from saz_jax.models.evaluators import make_model
+from saz_jax.search.tree import Tree
+from saz_jax.search.tree_search import make_tree_search
 from saz_jax.types import Array, Game, GameState, SearchOutput
 
 PRIORS = {"whole board": "model3", "subgraphs": "model4", "both": "saz"}

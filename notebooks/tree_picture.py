@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from saz_jax.svg import Picture
-from saz_jax.text import move_name
-from saz_jax.tree import NONE, ROOT, Tree
+from saz_jax.render.svg import Picture
+from saz_jax.render.text import move_name
+from saz_jax.search.tree import NONE, ROOT, Tree
 
 STEP_X, STEP_Y, MARGIN = 74, 84, 40
 WARM, COLD = "#d7301f", "#2166ac"

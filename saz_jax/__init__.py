@@ -4,11 +4,12 @@ import importlib
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from saz_jax import config, sgf, svg, text
-from saz_jax.agent import Agent, load_agent
-from saz_jax.arena import play_match
+from saz_jax import config
+from saz_jax.agents.agent import Agent, load_agent
+from saz_jax.agents.players import greedy_player, random_player
+from saz_jax.arena.matches import play_match
 from saz_jax.games import make_game
-from saz_jax.players import greedy_player, random_player
+from saz_jax.render import sgf, svg, text
 from saz_jax.types import Evaluation, Game, GameState, Player, SearchOutput
 
 if TYPE_CHECKING:

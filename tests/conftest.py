@@ -11,7 +11,7 @@ import hypothesis
 import jax
 import pytest
 
-from saz_jax import compilation_cache
+from saz_jax.cli import compilation_cache
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
 compilation_cache.enable()

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from saz_jax.graph import live_nodes
+from saz_jax.graphs.topology import live_nodes
 from saz_jax.types import Array, GameState, Network
 
 

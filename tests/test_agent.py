@@ -9,14 +9,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from saz_jax import agent as agent_module
-from saz_jax import evaluators
-from saz_jax.agent import CHECKPOINTS, EXPORT, Agent, load_agent
-from saz_jax.checkpoint import Checkpoints, Snapshot
+from saz_jax.agents import agent as agent_module
+from saz_jax.agents.agent import CHECKPOINTS, EXPORT, Agent, load_agent
 from saz_jax.config import CNNConfig, FCNConfig, GINConfig, ModelConfig, ModelName, SearchConfig
-from saz_jax.export import export, read_export
 from saz_jax.games import make_game
-from saz_jax.named_arrays import flatten
+from saz_jax.models import evaluators
+from saz_jax.storage.checkpoint import Checkpoints, Snapshot
+from saz_jax.storage.export import export, read_export
+from saz_jax.storage.named_arrays import flatten
 from saz_jax.types import GameState
 
 GIN = GINConfig(layers=2, hidden=8, head=8)

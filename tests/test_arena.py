@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jax.tree_util import Partial
 
-from saz_jax import arena, lanes, make_game
-from saz_jax.players import greedy_player, random_player
-from saz_jax.statistics import wilson_interval
+from saz_jax import make_game
+from saz_jax.agents.players import greedy_player, random_player
+from saz_jax.arena import lanes, matches
+from saz_jax.arena.statistics import wilson_interval
 from tests.race import make_race
 
 
@@ -39,20 +40,20 @@ def play_in(game, player, opponent, sizes, colours=None, **options):
 
 
 def test_a_player_that_always_wins_gets_one_and_its_opponent_none():
-    result = arena.match(make_race(), strong, weak, jax.random.key(0), size=4, games=10)
+    result = matches.match(make_race(), strong, weak, jax.random.key(0), size=4, games=10)
     assert (result.outcome, result.wins, result.ties, result.losses) == (1.0, 10, 0, 0)
-    result = arena.match(make_race(), weak, strong, jax.random.key(0), size=4, games=10)
+    result = matches.match(make_race(), weak, strong, jax.random.key(0), size=4, games=10)
     assert (result.outcome, result.wins, result.ties, result.losses) == (0.0, 0, 0, 10)
 
 
 def test_outcomes_are_those_computed_by_hand():
     """Equal players tie over an even number of actions; over an odd one dark names one more."""
-    assert arena.match(make_race(), weak, weak, jax.random.key(0), size=4, games=6)[:4] == (0.5, 0, 6, 0)
-    assert arena.match(make_race(), weak, weak, jax.random.key(0), size=5, games=6)[:4] == (0.5, 3, 0, 3)
+    assert matches.match(make_race(), weak, weak, jax.random.key(0), size=4, games=6)[:4] == (0.5, 0, 6, 0)
+    assert matches.match(make_race(), weak, weak, jax.random.key(0), size=5, games=6)[:4] == (0.5, 3, 0, 3)
 
 
 def test_half_the_games_are_played_with_each_colour():
-    records = arena.match(make_race(), strong, weak, jax.random.key(0), size=4, games=10).records
+    records = matches.match(make_race(), strong, weak, jax.random.key(0), size=4, games=10).records
     assert records.colours.sum() == 0
     np.testing.assert_array_equal(records.outcomes, records.colours)
     np.testing.assert_array_equal(records.actions[:, 0], np.where(records.colours == 1, 9, 1))
@@ -76,7 +77,7 @@ def test_every_game_is_played_to_its_end_by_the_right_players_whatever_its_lengt
 
 def test_the_outcomes_of_play_match_are_seen_by_dark_and_in_the_order_of_sizes():
     sizes = [2, 5, 4, 1, 6, 3, 2]
-    outcomes = arena.play_match(make_race(), weak, weak, jax.random.key(0), sizes, lanes=2)
+    outcomes = matches.play_match(make_race(), weak, weak, jax.random.key(0), sizes, lanes=2)
     np.testing.assert_array_equal(outcomes, np.array(sizes) % 2)
 
 
@@ -117,7 +118,7 @@ def test_games_come_in_waves_of_equal_size(games, width):
 
 def test_openings_are_random_and_mirrored_for_both_colours():
     game = make_race()
-    records = arena.match(game, strong, weak, jax.random.key(0), size=6, games=20, opening_moves=2).records
+    records = matches.match(game, strong, weak, jax.random.key(0), size=6, games=20, opening_moves=2).records
     opening = records.actions[:, :2]
     np.testing.assert_array_equal(opening[::2], opening[1::2])
     assert len(np.unique(opening[::2], axis=0)) > 5
@@ -126,14 +127,14 @@ def test_openings_are_random_and_mirrored_for_both_colours():
 
 
 def test_an_opening_of_odd_length_leaves_the_move_to_light():
-    records = arena.match(
+    records = matches.match(
         make_race(), strong, weak, jax.random.key(0), size=6, games=8, opening_moves=1
     ).records
     np.testing.assert_array_equal(records.actions[:, 1], np.where(records.colours == 1, 1, 9))
 
 
 def test_an_opening_that_ends_the_game_is_the_whole_game():
-    result = arena.match(make_race(), strong, weak, jax.random.key(1), size=2, games=8, opening_moves=4)
+    result = matches.match(make_race(), strong, weak, jax.random.key(1), size=2, games=8, opening_moves=4)
     actions = result.records.actions
     assert (actions[:, :2] >= 0).all()
     assert (actions[:, 2:] == -1).all()
@@ -142,16 +143,20 @@ def test_an_opening_that_ends_the_game_is_the_whole_game():
 
 
 def test_distinct_games_are_counted():
-    assert arena.match(make_race(), strong, weak, jax.random.key(0), size=4, games=10).distinct_games == 2
-    assert arena.match(make_race(), weak, weak, jax.random.key(0), size=4, games=10).distinct_games == 1
+    assert matches.match(make_race(), strong, weak, jax.random.key(0), size=4, games=10).distinct_games == 2
+    assert matches.match(make_race(), weak, weak, jax.random.key(0), size=4, games=10).distinct_games == 1
     player = random_player()
-    assert arena.match(make_race(), player, player, jax.random.key(0), size=6, games=10).distinct_games == 10
+    assert (
+        matches.match(make_race(), player, player, jax.random.key(0), size=6, games=10).distinct_games == 10
+    )
 
 
 def test_the_same_key_gives_the_same_games_and_another_key_others():
     def actions(seed):
         player = random_player()
-        return arena.match(make_race(), player, player, jax.random.key(seed), size=6, games=8).records.actions
+        return matches.match(
+            make_race(), player, player, jax.random.key(seed), size=6, games=8
+        ).records.actions
 
     np.testing.assert_array_equal(actions(0), actions(0))
     assert (actions(0) != actions(1)).any()
@@ -165,7 +170,7 @@ def test_other_weights_of_the_same_player_are_not_compiled_again():
         return jnp.full(len(states.size), weights, jnp.int32)
 
     def outcome(weights):
-        return arena.match(
+        return matches.match(
             make_race(), Partial(play, jnp.int32(weights)), weak, jax.random.key(0), size=4, games=4
         ).outcome
 
@@ -203,7 +208,7 @@ def test_a_player_that_breaks_the_rules_is_named(action):
         return jnp.full(len(states.size), action, jnp.int32)
 
     with pytest.raises(ValueError, match="the opponent chose an illegal action"):
-        arena.match(make_race(), strong, outlaw, jax.random.key(0), size=4, games=2)
+        matches.match(make_race(), strong, outlaw, jax.random.key(0), size=4, games=2)
 
 
 @pytest.mark.parametrize(
@@ -219,13 +224,15 @@ def test_a_player_that_breaks_the_rules_is_named(action):
 )
 def test_mistakes_are_named_before_anything_is_played(options, message):
     with pytest.raises(ValueError, match=message):
-        arena.match(make_race(), strong, weak, jax.random.key(0), **{"size": 4, "games": 4, **options})
+        matches.match(make_race(), strong, weak, jax.random.key(0), **{"size": 4, "games": 4, **options})
 
 
 def test_greedy_against_itself_is_even_and_its_games_replay_to_their_outcomes():
     game = make_game("othello", max_size=6)
     greedy = greedy_player(game)
-    result = arena.match(game, greedy, greedy, jax.random.key(0), size=6, games=40, opening_moves=2, lanes=4)
+    result = matches.match(
+        game, greedy, greedy, jax.random.key(0), size=6, games=40, opening_moves=2, lanes=4
+    )
     low, high = wilson_interval(result.outcome, 40)
     assert low <= 0.5 <= high
     assert result.wins + result.ties + result.losses == 40

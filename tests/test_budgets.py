@@ -6,11 +6,11 @@ from typing import get_args
 import pytest
 
 from saz_jax.config import GameName, ModelName
-from saz_jax.evaluators import check_sizes, make_model
 from saz_jax.games import make_game
-from saz_jax.iteration import check
-from saz_jax.presets import TRAINED_SIZES
+from saz_jax.models.evaluators import check_sizes, make_model
 from saz_jax.studies.budgets import BUDGETS, Boards, BudgetName, synthetic_sizes, trained_as, training_config
+from saz_jax.training.iteration import check
+from saz_jax.training.presets import TRAINED_SIZES
 
 
 def test_there_is_a_budget_for_every_name():

@@ -22,8 +22,8 @@ import numpy as np
 import optax
 import pytest
 
-from saz_jax.checkpoint import CHUNK, Checkpoints, Snapshot
-from saz_jax.named_arrays import NamedArrays, checksum, flatten, mismatch, nest
+from saz_jax.storage.checkpoint import CHUNK, Checkpoints, Snapshot
+from saz_jax.storage.named_arrays import NamedArrays, checksum, flatten, mismatch, nest
 
 ROOT = Path(__file__).parent.parent
 
@@ -232,7 +232,7 @@ def test_a_half_written_checkpoint_of_a_killed_run_is_ignored(delay: float, tmp_
     script = """
         import os, signal, sys, time
         import numpy as np
-        from saz_jax.checkpoint import Checkpoints, Snapshot
+        from saz_jax.storage.checkpoint import Checkpoints, Snapshot
 
         folder, delay = sys.argv[1], float(sys.argv[2])
         noise = np.random.default_rng(0).integers(0, 255, 50_000_000, np.uint8)
@@ -263,7 +263,7 @@ def test_a_full_disk_is_a_clear_error_and_the_earlier_checkpoint_survives(tmp_pa
     script = """
         import resource, sys
         import numpy as np
-        from saz_jax.checkpoint import Checkpoints, Snapshot
+        from saz_jax.storage.checkpoint import Checkpoints, Snapshot
 
         noise = np.random.default_rng(0).integers(0, 255, 1_000_000, np.uint8)
         checkpoints = Checkpoints(sys.argv[1])
@@ -304,7 +304,7 @@ def test_arrays_split_over_devices_are_restored_on_any_number_of_them(tmp_path: 
         import sys
         import jax, numpy as np
         from jax.sharding import NamedSharding, PartitionSpec
-        from saz_jax.checkpoint import Checkpoints, Snapshot
+        from saz_jax.storage.checkpoint import Checkpoints, Snapshot
 
         assert jax.device_count() == 4
         mesh = jax.make_mesh((4,), ("x",))
@@ -331,7 +331,7 @@ def test_two_processes_share_one_checkpoint(tmp_path: Path):
         folder, port, process = sys.argv[1], sys.argv[2], int(sys.argv[3])
         jax.config.update("jax_cpu_collectives_implementation", "gloo")
         jax.distributed.initialize(f"localhost:{port}", num_processes=2, process_id=process)
-        from saz_jax.checkpoint import Checkpoints, Snapshot
+        from saz_jax.storage.checkpoint import Checkpoints, Snapshot
 
         with Checkpoints(folder) as checkpoints:
             assert checkpoints.restore({"x": np.zeros(3)}) is None

@@ -9,7 +9,7 @@ import pytest
 
 SCRIPT = """
 import jax
-from saz_jax import compilation_cache
+from saz_jax.cli import compilation_cache
 print(compilation_cache.enable())
 jax.jit(lambda x: x * 2 + 1)(3.0)
 """

@@ -9,7 +9,7 @@ import hypothesis.strategies as st
 import pytest
 
 from saz_jax.config import GINConfig, LearnerConfig, TrainConfig, config_difference, config_from_dict
-from saz_jax.presets import preset
+from saz_jax.training.presets import preset
 
 
 def through_json(config: Any) -> dict[str, Any]:

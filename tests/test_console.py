@@ -16,6 +16,8 @@ import pytest
     ],
 )
 def test_only_a_sudden_end_is_explained(end, told):
-    code = f"import os, sys; from saz_jax.console import explain_sudden_end; explain_sudden_end('ah'); {end}"
+    code = (
+        f"import os, sys; from saz_jax.cli.console import explain_sudden_end; explain_sudden_end('ah'); {end}"
+    )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (ended.stderr.strip().splitlines()[-1:] == ["ah"]) == told

@@ -6,8 +6,9 @@ import functools
 import jax.numpy as jnp
 import pytest
 
-from saz_jax import contract, make_game
-from saz_jax.contract import BrokenPromise, check_game
+from saz_jax import make_game
+from saz_jax.games import contract
+from saz_jax.games.contract import BrokenPromise, check_game
 
 make_tic_tac_toe = functools.partial(make_game, "gomoku", k=3)
 LARGEST = 5

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from saz_jax.networks.convolution import convolve
+from saz_jax.networks.kernels.convolution import convolve
 
 
 def test_value_and_gradient_are_those_of_a_plain_loop():

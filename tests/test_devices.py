@@ -14,12 +14,12 @@ import pytest
 from jax import export
 from jax.sharding import AbstractMesh
 
-from saz_jax import devices
-from saz_jax.agent import load_agent
-from saz_jax.iteration import make_program, start
-from saz_jax.learner import as_batch
-from saz_jax.presets import preset
-from saz_jax.replay import Positions
+from saz_jax.agents.agent import load_agent
+from saz_jax.training import devices
+from saz_jax.training.iteration import make_program, start
+from saz_jax.training.learner import as_batch
+from saz_jax.training.presets import preset
+from saz_jax.training.replay import Positions
 
 ROOT = Path(__file__).parent.parent
 SMOKE = [
@@ -70,11 +70,11 @@ def test_four_devices_give_the_gradient_of_one(tmp_path):
             """
             import jax, numpy as np
             from jax.sharding import AxisType
-            from saz_jax import devices
+            from saz_jax.training import devices
             from saz_jax.config import GINConfig, LearnerConfig
-            from saz_jax.learner import as_batch, make_learner
+            from saz_jax.training.learner import as_batch, make_learner
             from saz_jax.networks.gin import make_gin
-            from saz_jax.replay import Positions
+            from saz_jax.training.replay import Positions
 
             rng, count = np.random.default_rng(0), 16
             batch = Positions.blank(5, count)

@@ -14,15 +14,16 @@ import numpy as np
 import pytest
 
 from experiments import evaluate as script
-from saz_jax import arena, evaluation, make_game
+from saz_jax import make_game
+from saz_jax.arena import matches, series
+from saz_jax.arena.contestants import Contestant, agreed_options, read_contestant, weights_digest
+from saz_jax.arena.game_records import plain_record, write_records
+from saz_jax.arena.series import MatchConfig
 from saz_jax.config import GINConfig, ModelConfig, SearchConfig
-from saz_jax.contestants import Contestant, agreed_options, read_contestant, weights_digest
-from saz_jax.evaluation import MatchConfig
-from saz_jax.evaluators import make_model
-from saz_jax.game_records import plain_record, write_records
-from saz_jax.rollouts import make_rollout_evaluate, rollout_player
-from saz_jax.sgf import from_sgf
-from saz_jax.text import parse
+from saz_jax.models.evaluators import make_model
+from saz_jax.render.sgf import from_sgf
+from saz_jax.render.text import parse
+from saz_jax.search.rollouts import make_rollout_evaluate, rollout_player
 
 ROOT = Path(__file__).parent.parent
 TIC_TAC_TOE = MatchConfig(
@@ -33,7 +34,7 @@ TIC_TAC_TOE = MatchConfig(
 @pytest.fixture(scope="module")
 def whole():
     """An evaluation that nobody interrupted."""
-    return evaluation.evaluate(evaluation.prepare(TIC_TAC_TOE))
+    return series.evaluate(series.prepare(TIC_TAC_TOE))
 
 
 def without_time(sizes):
@@ -62,7 +63,7 @@ def test_results_hold_every_figure_for_every_size(whole):
 
 @pytest.mark.parametrize("stop_after", [1, 2, 3])
 def test_an_interrupted_evaluation_ends_like_one_that_was_not(tmp_path, whole, stop_after):
-    class Impatient(evaluation.Progress):
+    class Impatient(series.Progress):
         begun = 0
 
         def begin(self, size, run):
@@ -74,10 +75,10 @@ def test_an_interrupted_evaluation_ends_like_one_that_was_not(tmp_path, whole, s
 
     path = tmp_path / "out.json"
     with pytest.raises(KeyboardInterrupt):
-        evaluation.evaluate(evaluation.prepare(TIC_TAC_TOE, path), Impatient())
+        series.evaluate(series.prepare(TIC_TAC_TOE, path), Impatient())
     kept = json.loads(path.read_text())["sizes"]
     assert sum(len(size["runs"]) for size in kept.values()) == stop_after
-    continued = evaluation.evaluate(evaluation.prepare(TIC_TAC_TOE, path))
+    continued = series.evaluate(series.prepare(TIC_TAC_TOE, path))
     assert without_time(continued["sizes"]) == without_time(whole["sizes"])
     assert json.loads(path.read_text()) == continued
 
@@ -85,39 +86,39 @@ def test_an_interrupted_evaluation_ends_like_one_that_was_not(tmp_path, whole, s
 def test_a_file_of_results_grows_by_runs_and_by_sizes(whole, tmp_path):
     path, stored = tmp_path / "out.json", {}
     for sizes, runs in (((3,), 1), ((3,), 2), ((4,), 2)):
-        prepared = evaluation.prepare(dataclasses.replace(TIC_TAC_TOE, sizes=sizes, runs=runs), path)
+        prepared = series.prepare(dataclasses.replace(TIC_TAC_TOE, sizes=sizes, runs=runs), path)
         stored[sizes, runs] = prepared.games()
-        evaluation.evaluate(prepared)
+        series.evaluate(prepared)
     assert stored == {((3,), 1): (4, 0), ((3,), 2): (8, 4), ((4,), 2): (8, 0)}
     assert without_time(json.loads(path.read_text())["sizes"]) == without_time(whole["sizes"])
 
 
 def test_a_finished_evaluation_is_not_played_again(tmp_path):
-    class Forbidden(evaluation.Progress):
+    class Forbidden(series.Progress):
         def begin(self, size, run):
             raise AssertionError("a game was begun")
 
     path = tmp_path / "out.json"
     config = dataclasses.replace(TIC_TAC_TOE, sizes=(3,), runs=1)
-    first = evaluation.evaluate(evaluation.prepare(config, path))
+    first = series.evaluate(series.prepare(config, path))
     assert first["sizes"]["3"]["standard_error"] is None
-    again = evaluation.evaluate(evaluation.prepare(config, path), Forbidden())
+    again = series.evaluate(series.prepare(config, path), Forbidden())
     assert again["sizes"] == first["sizes"]
 
 
 def test_another_seed_is_refused_by_the_same_file_and_plays_other_games(tmp_path, whole):
     path = tmp_path / "out.json"
-    evaluation.prepare(TIC_TAC_TOE, path)
+    series.prepare(TIC_TAC_TOE, path)
     other = dataclasses.replace(TIC_TAC_TOE, seed=1)
     with pytest.raises(ValueError, match="seed: 0 in the run, 1 asked for"):
-        evaluation.prepare(other, path)
-    played = evaluation.evaluate(evaluation.prepare(other))
+        series.prepare(other, path)
+    played = series.evaluate(series.prepare(other))
     assert without_time(played["sizes"]) != without_time(whole["sizes"])
 
 
 def test_records_of_all_games_replay_to_the_results(tmp_path):
     config = dataclasses.replace(TIC_TAC_TOE, sizes=(3,), runs=1, opening_moves=1)
-    result = evaluation.evaluate(evaluation.prepare(config, records=tmp_path / "games"))["sizes"]["3"]
+    result = series.evaluate(series.prepare(config, records=tmp_path / "games"))["sizes"]["3"]
     files = sorted((tmp_path / "games").iterdir())
     assert len(files) == 4
     wins = 0
@@ -136,7 +137,7 @@ def test_boards_too_large_for_sgf_are_recorded_as_plain_text(tmp_path):
     game = make_game("gomoku", max_size=30)
     actions = np.full((1, 20), -1)
     actions[0, :2] = [31, 899]
-    records = arena.Records(np.ones(1), np.array([-1]), np.array([30]), actions, np.zeros(2))
+    records = matches.Records(np.ones(1), np.array([-1]), np.array([30]), actions, np.zeros(2))
     (path,) = write_records(tmp_path, "large", game, ("a", "b"), records)
     assert path.suffix == ".txt"
     assert path.read_text() == plain_record(game, 30, [31, 899], dark="b", light="a", outcome=1)
@@ -167,7 +168,7 @@ def test_search_with_random_playouts_takes_the_win():
 @pytest.fixture(scope="module")
 def agent(tmp_path_factory):
     """The path of an untrained agent for Gomoku with k = 3."""
-    from saz_jax.agent import Agent
+    from saz_jax.agents.agent import Agent
 
     config = ModelConfig(gin=GINConfig(layers=1, hidden=4, head=4))
     game = make_game("gomoku", max_size=4, k=3)
@@ -205,19 +206,19 @@ def trained_seat(game, size):
 
 
 def test_other_weights_under_the_same_name_do_not_continue_a_file(agent, tmp_path):
-    from saz_jax.agent import load_agent
+    from saz_jax.agents.agent import load_agent
 
     copy, path = tmp_path / "copy.npz", tmp_path / "out.json"
     copy.write_bytes(agent.read_bytes())
     config = dataclasses.replace(TIC_TAC_TOE, player=f"raw:{copy}")
-    evaluation.prepare(config, path)
+    series.prepare(config, path)
     changed = dataclasses.replace(
         load_agent(copy), variables=jax.tree.map(lambda x: x + 1, load_agent(copy).variables)
     )
     assert weights_digest(changed) != weights_digest(load_agent(copy))
     changed.export(copy)
     with pytest.raises(ValueError, match="weights"):
-        evaluation.prepare(config, path)
+        series.prepare(config, path)
 
 
 @pytest.mark.parametrize(

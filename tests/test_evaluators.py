@@ -9,9 +9,16 @@ import pytest
 
 from saz_jax import make_game
 from saz_jax.config import CNNConfig, FCNConfig, GINConfig, ModelConfig, SubgraphConfig
-from saz_jax.evaluators import MODELS, check_sizes, make_model, sliding_window, subgraph_ensemble, whole_board
-from saz_jax.graph import live_nodes
-from saz_jax.subgraphs import sample_subgraphs
+from saz_jax.graphs.subgraphs import sample_subgraphs
+from saz_jax.graphs.topology import live_nodes
+from saz_jax.models.evaluators import (
+    MODELS,
+    check_sizes,
+    make_model,
+    sliding_window,
+    subgraph_ensemble,
+    whole_board,
+)
 from saz_jax.types import Evaluation, Network
 from tests.oracles import subgraphs as oracle
 

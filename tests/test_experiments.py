@@ -12,11 +12,11 @@ from pathlib import Path
 import jax
 import pytest
 
-from saz_jax.agent import load_agent
+from saz_jax.agents.agent import load_agent
+from saz_jax.cli.studies import parse, reproduce_main, studies_of, study_main
 from saz_jax.studies import catalogue, entrants
 from saz_jax.studies.budgets import BUDGETS, Boards
 from saz_jax.studies.catalogue import STUDIES, interpolate, run_study, seconds_per_move
-from saz_jax.studies.cli import parse, reproduce_main, studies_of, study_main
 from saz_jax.studies.entrants import GREEDY, az, can_play, fine_tuned, scalable, trained_on_tested
 from saz_jax.studies.laboratory import Entrant, Lab, introduce, play
 from saz_jax.studies.reports import PAGE, REPORTS, write_page
@@ -162,7 +162,7 @@ def save(folder, model, sizes, seed):
 
 def test_shipped_weights_are_used_unless_one_retrains(tmp_path, monkeypatch):
     tiny_agent("othello", "saz", (5,)).export(tmp_path / "weights" / "othello" / "agent.npz")
-    monkeypatch.setattr("saz_jax.agent.SHIPPED", (tmp_path / "weights",))
+    monkeypatch.setattr("saz_jax.agents.agent.SHIPPED", (tmp_path / "weights",))
     monkeypatch.setattr(entrants, "train", lambda lab, role, *_: pytest.fail(f"{role} would be trained"))
     shipped = Lab("tiny", dataclasses.replace(BUDGET, retrain=False), tmp_path)
     assert scalable(shipped, "othello", "model4").text == "othello@model4"

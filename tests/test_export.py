@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from saz_jax.export import FORMAT, export, read_export
-from saz_jax.named_arrays import flatten
+from saz_jax.storage.export import FORMAT, export, read_export
+from saz_jax.storage.named_arrays import flatten
 
 META = {"game": "othello", "sizes": [5, 6], "komi": None}
 

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from saz_jax import contract, make_game
-from saz_jax.games import GAMES
+from saz_jax import make_game
+from saz_jax.games import GAMES, contract
 
 CONTRACT = [("othello", {}), ("gomoku", {}), ("gomoku", {"k": 3}), ("go", {})]
 LARGEST = 19

@@ -4,7 +4,7 @@ import io
 
 from rich.console import Console
 
-from saz_jax import games_bar
+from saz_jax.cli import games_bar
 
 
 def test_a_line_tells_rate_and_time_left_before_the_first_game_is_over(monkeypatch):

@@ -11,10 +11,10 @@ import pytest
 
 from saz_jax.config import GINConfig
 from saz_jax.games.board import COMPASS8, INVERSE_SYMMETRY, NUM_SYMMETRIES, symmetry
-from saz_jax.graph import from_graphs_tuple, to_graphs_tuple
+from saz_jax.graphs.topology import from_graphs_tuple, to_graphs_tuple
 from saz_jax.networks import make_gin, make_graph_gin
-from saz_jax.networks.chunks import in_chunks
 from saz_jax.networks.features import NUM_FEATURES, node_features
+from saz_jax.networks.kernels.chunks import in_chunks
 from tests.oracles.gin import board_edges, gin
 from tests.positions import learns_by_heart, live_logits, noisy_variables, random_positions
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saz_jax import make_game, text
-from saz_jax.playthrough import random_games
+from saz_jax import make_game
+from saz_jax.games.playthrough import random_games
+from saz_jax.render import text
 from tests.oracles.gomoku import Gomoku
 
 GAME = make_game("gomoku", 9)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from saz_jax.graph import from_graphs_tuple, live_nodes, to_graphs_tuple, topology
+from saz_jax.graphs.topology import from_graphs_tuple, live_nodes, to_graphs_tuple, topology
 from tests.oracles.gin import board_edges
 from tests.positions import random_positions
 

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from notebooks import hex
-from saz_jax import contract, text
-from saz_jax.playthrough import random_games
+from saz_jax.games import contract
+from saz_jax.games.playthrough import random_games
+from saz_jax.render import text
 
 GAME = hex.make_hex(8)
 NEIGHBOURS = [(-1, 0), (-1, 1), (0, 1), (1, 0), (1, -1), (0, -1)]

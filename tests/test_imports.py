@@ -11,20 +11,22 @@ import pytest
 
 PACKAGE = pathlib.Path(__file__).parent.parent / "saz_jax"
 LAYERS = [
-    ("types", "config"),
-    ("text",),
+    ("types",),
+    ("config",),
+    ("storage",),
     ("games",),
-    ("graph",),
+    ("render",),
+    ("graphs",),
     ("networks",),
-    ("subgraphs", "evaluators"),
+    ("models",),
     ("search",),
-    ("players", "arena"),
-    ("selfplay",),
-    ("replay",),
-    ("learner",),
+    ("agents",),
+    ("arena",),
     ("training",),
+    ("studies",),
+    ("cli",),
 ]
-"""From the ground up: a module may import those of its own layer and of the layers before it."""
+"""From the ground up: a module may import those of its own folder and of the folders before it."""
 OPTIONAL = ("tyro", "rich", "matplotlib", "sgfmill", "choix", "pgx", "wandb", "tensorboardX", "IPython")
 
 
@@ -73,6 +75,10 @@ def test_no_layer_imports_one_above_it(height):
         assert not wrong, f"{name} imports {sorted(wrong)}"
 
 
+def test_every_module_belongs_to_a_layer():
+    assert {part(name) for name in modules()} - {None} == {name for layer in LAYERS for name in layer}
+
+
 def test_imports_form_no_circle():
     known = modules()
     del known["saz_jax"]  # anybody may ask it for __version__
@@ -91,15 +97,15 @@ def test_the_package_knows_nothing_of_what_is_built_on_it():
 
 
 def test_only_search_imports_mctx():
-    assert importers("mctx") == {"saz_jax.search"}
+    assert importers("mctx") == {"saz_jax.search.tree_search"}
 
 
 def test_only_checkpoint_imports_orbax():
-    assert importers("orbax") == {"saz_jax.checkpoint"}
+    assert importers("orbax") == {"saz_jax.storage.checkpoint"}
 
 
 def test_settings_and_reports_need_no_jax():
-    for name in ("saz_jax.config", "saz_jax.report"):
+    for name in ("saz_jax.config.settings", "saz_jax.render.figures"):
         if name in modules():
             for package in ("jax", "flax", "optax", "jraph"):
                 assert name not in importers(package)

@@ -10,8 +10,8 @@ import pytest
 from saz_jax.config import GINConfig, LearnerConfig
 from saz_jax.games import make_game
 from saz_jax.games.board import INVERSE_SYMMETRY, symmetry
-from saz_jax.learner import Batch, as_states, make_learner, make_optimiser, transformed
 from saz_jax.networks.gin import make_gin
+from saz_jax.training.learner import Batch, as_states, make_learner, make_optimiser, transformed
 
 GIN = GINConfig(layers=2, hidden=8, head=8, edges="compass8", dropout=0.0)
 NETWORK = make_gin(GIN, 5)

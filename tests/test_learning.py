@@ -5,8 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from saz_jax import training
-from saz_jax.agent import load_agent
+from saz_jax.agents.agent import load_agent
 from saz_jax.config import (
     EvaluationConfig,
     GINConfig,
@@ -16,6 +15,7 @@ from saz_jax.config import (
     TrainConfig,
 )
 from saz_jax.games import make_game
+from saz_jax.training import loop
 from tests.oracles import tictactoe
 
 CONFIG = TrainConfig(
@@ -64,10 +64,10 @@ def perfect_replies(board):
 @pytest.mark.slow
 def test_tic_tac_toe_is_learned_from_scratch_to_no_losses_against_perfect_play(tmp_path):
     game = make_game("gomoku", 3, k=3)
-    list(training.run(CONFIG, tmp_path / "young", iterations=1))
+    list(loop.run(CONFIG, tmp_path / "young", iterations=1))
     young = load_agent(tmp_path / "young").player(game, raw=True)
     assert losses(young, 1) + losses(young, -1)
-    list(training.run(CONFIG, tmp_path / "trained", iterations=60))
+    list(loop.run(CONFIG, tmp_path / "trained", iterations=60))
     trained = load_agent(tmp_path / "trained")
     player = trained.player(game, simulations=64, kind="puct")
     assert losses(player, 1) == []

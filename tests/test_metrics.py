@@ -2,7 +2,7 @@
 
 import csv
 
-from saz_jax.metrics import Metrics, read_metrics
+from saz_jax.storage.metrics import Metrics, read_metrics
 
 
 def test_rows_come_back_and_the_csv_has_a_column_for_every_figure(tmp_path):

@@ -10,10 +10,11 @@ from notebooks.gallery import gallery
 from notebooks.moments import positions, snapshots
 from notebooks.opinions import ABSENT, network_value, priors, search, subgraph_heat, subgraphs
 from notebooks.tree_picture import branches, draw_tree, outline
-from saz_jax import make_game, text
-from saz_jax.agent import Agent
+from saz_jax import make_game
+from saz_jax.agents.agent import Agent
 from saz_jax.config import GINConfig, ModelConfig, SearchConfig
-from saz_jax.evaluators import make_model
+from saz_jax.models.evaluators import make_model
+from saz_jax.render import text
 
 GAME = make_game("gomoku", 6, k=3)
 KEY = jax.random.key(0)

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saz_jax import make_game, text
+from saz_jax import make_game
 from saz_jax.games.board import COMPASS8
-from saz_jax.playthrough import random_games
+from saz_jax.games.playthrough import random_games
+from saz_jax.render import text
 from tests.oracles.othello import Othello
 
 PERFT = [4, 12, 56, 244, 1396, 8200, 55092]

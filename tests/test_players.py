@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from saz_jax import make_game
-from saz_jax.players import greedy_player, random_player
-from saz_jax.playthrough import random_games
+from saz_jax.agents.players import greedy_player, random_player
+from saz_jax.games.playthrough import random_games
 
 NAMES = ["othello", "gomoku", "go"]
 

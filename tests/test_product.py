@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from saz_jax.networks.kernels.product import FEW, product
 from saz_jax.networks.norm import EPSILON, normalise
-from saz_jax.networks.product import FEW, product
 
 
 def gradients(function, weight, *inputs):

@@ -9,8 +9,8 @@ import sys
 import pytest
 
 import saz_jax
-from saz_jax.provenance import provenance
-from saz_jax.results import ResultsFile
+from saz_jax.storage.provenance import provenance
+from saz_jax.storage.results import ResultsFile
 
 CONFIG = {"game": "gomoku", "sizes": (5, 6)}
 

@@ -6,9 +6,9 @@ import sys
 import pytest
 
 from experiments import round_robin
-from saz_jax import tournament
-from saz_jax.ratings import PairResult, expected_outcome, rate
-from saz_jax.tournament import TournamentConfig
+from saz_jax.arena import tournament
+from saz_jax.arena.ratings import PairResult, expected_outcome, rate
+from saz_jax.arena.tournament import TournamentConfig
 
 TIC_TAC_TOE = TournamentConfig(
     game="gomoku", players=("random", "greedy", "mcts:4"), size=3, k=3, games=4, lanes=2

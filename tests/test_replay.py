@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saz_jax.replay import Positions, Replay, release
+from saz_jax.training.replay import Positions, Replay, release
 
 N = 3
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from saz_jax import report
-from saz_jax.metrics import Row
-from saz_jax.results import write_json
+from saz_jax.render import figures
+from saz_jax.storage.metrics import Row
+from saz_jax.storage.results import write_json
 from saz_jax.studies import paper, tables
 from saz_jax.studies.catalogue import STUDIES, count_states
 from saz_jax.studies.reports import (
@@ -213,12 +213,12 @@ def test_a_page_of_nothing_is_refused(tmp_path):
 
 
 def test_outcomes_as_text():
-    assert report.outcome_text({"outcome": 0.8549, "standard_error": 0.021}) == "0.85 ± 0.02"
-    assert report.outcome_text({"outcome": 1.0, "standard_error": None}) == "1.00"
+    assert figures.outcome_text({"outcome": 0.8549, "standard_error": 0.021}) == "0.85 ± 0.02"
+    assert figures.outcome_text({"outcome": 1.0, "standard_error": None}) == "1.00"
 
 
 def test_a_markdown_table():
-    assert report.markdown_table(["a", "b"], [["x", "1"]]) == "| a | b |\n| --- | ---: |\n| x | 1 |\n"
+    assert figures.markdown_table(["a", "b"], [["x", "1"]]) == "| a | b |\n| --- | ---: |\n| x | 1 |\n"
 
 
 def test_groups_keep_the_order_of_appearance():
@@ -237,7 +237,7 @@ def test_a_training_curve_shows_losses_and_outcomes(tmp_path):
         }
         for n in range(1, 5)
     ]
-    image = imread(report.training_curve(rows, tmp_path / "curve.png", "a run"))
+    image = imread(figures.training_curve(rows, tmp_path / "curve.png", "a run"))
     assert image.std() > 0.01
 
 
@@ -245,7 +245,7 @@ def test_reports_name_the_extra_that_figures_need():
     script = (
         "import sys; sys.modules['matplotlib.figure'] = None\n"
         "from saz_jax import report\n"
-        "try: report.figure(1)\n"
+        "try: figures.figure(1)\n"
         "except ValueError as error: print(error)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

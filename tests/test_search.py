@@ -12,8 +12,8 @@ import pytest
 from saz_jax.config import SearchConfig
 from saz_jax.games import make_game
 from saz_jax.games.board import live_to_padded, padded_to_live
-from saz_jax.search import MASKED, exact, make_search, puct, share_of_stones
-from saz_jax.tree import tree_memory
+from saz_jax.search.tree import tree_memory
+from saz_jax.search.tree_search import MASKED, exact, make_search, puct, share_of_stones
 from saz_jax.types import Array, Evaluation, Game, GameState
 from tests.oracles import puct as oracle
 from tests.oracles import tictactoe

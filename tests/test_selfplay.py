@@ -5,12 +5,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from saz_jax import devices
 from saz_jax.config import SearchConfig, SelfPlayConfig
 from saz_jax.games import make_game
-from saz_jax.iteration import as_positions
-from saz_jax.replay import Positions, release
-from saz_jax.selfplay import make_new_games, make_play, size_weights
+from saz_jax.training import devices
+from saz_jax.training.iteration import as_positions
+from saz_jax.training.replay import Positions, release
+from saz_jax.training.selfplay import make_new_games, make_play, size_weights
 from saz_jax.types import Evaluation
 
 GUMBEL = SearchConfig(kind="gumbel", simulations=4)

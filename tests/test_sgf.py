@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import saz_jax
-from saz_jax import sgf
+from saz_jax.render import sgf
 
 GAMES = {name: saz_jax.make_game(name, max_size=7) for name in ("othello", "gomoku", "go")}
 
@@ -151,7 +151,7 @@ def test_without_sgfmill_the_error_names_the_extra():
     script = """
 import sys
 sys.modules["sgfmill"] = None
-from saz_jax import sgf
+from saz_jax.render import sgf
 try:
     sgf.from_sgf("(;GM[1]SZ[5])")
 except ImportError as error:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saz_jax.statistics import average_outcome, standard_error, wilson_interval
+from saz_jax.arena.statistics import average_outcome, standard_error, wilson_interval
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from saz_jax.config import SubgraphConfig
 from saz_jax.games.board import live_points
-from saz_jax.subgraphs import (
+from saz_jax.graphs.subgraphs import (
     combine,
     legal_logits,
     lowest,

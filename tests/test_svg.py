@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import saz_jax
-from saz_jax import svg, text
+from saz_jax.render import svg, text
 
 SPACE = "{http://www.w3.org/2000/svg}"
 DRAWING = "X....\n.O...\n..X..\n.....\n....O"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import saz_jax
-from saz_jax import text
+from saz_jax.render import text
 
 GOMOKU = saz_jax.make_game("gomoku", max_size=9)
 OTHELLO = saz_jax.make_game("othello", max_size=8)

@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from saz_jax import traced_programs
 from saz_jax.config import GINConfig, LearnerConfig, SearchConfig, SelfPlayConfig, TrainConfig
-from saz_jax.iteration import iterate, make_program, start
-from saz_jax.traced_programs import remembered
+from saz_jax.training import traced_programs
+from saz_jax.training.iteration import iterate, make_program, start
+from saz_jax.training.traced_programs import remembered
 
 TINY = TrainConfig(
     model="model3",

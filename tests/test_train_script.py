@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from experiments import train as script
-from saz_jax.agent import load_agent
+from saz_jax.agents.agent import load_agent
 
 ROOT = Path(__file__).parent.parent
 TINY = [
@@ -151,7 +151,7 @@ def test_what_breaks_later_in_a_run_of_several_processes_is_no_mistake_of_the_us
         raise kind("UNKNOWN: Gloo AllGather failed")
         yield
 
-    monkeypatch.setattr(script.training, "run", run)
+    monkeypatch.setattr(script.loop, "run", run)
     monkeypatch.setattr(script, "terminate_like_interrupt", lambda: None)
     arguments = script.parse(["--game", "gomoku", *(["--distributed"] if distributed else [])])
     with pytest.raises(RuntimeError if distributed and begun else kind):

@@ -8,9 +8,7 @@ import jax
 import numpy as np
 import pytest
 
-from saz_jax import training
-from saz_jax.agent import load_agent
-from saz_jax.checkpoint import Checkpoints
+from saz_jax.agents.agent import load_agent
 from saz_jax.config import (
     EvaluationConfig,
     GINConfig,
@@ -21,10 +19,12 @@ from saz_jax.config import (
     TrainConfig,
 )
 from saz_jax.games import make_game
-from saz_jax.iteration import DivergedError, iterate, make_program, optimise, start
-from saz_jax.learner import Losses
-from saz_jax.metrics import read_metrics
-from saz_jax.replay import Positions, Replay
+from saz_jax.storage.checkpoint import Checkpoints
+from saz_jax.storage.metrics import read_metrics
+from saz_jax.training import loop
+from saz_jax.training.iteration import DivergedError, iterate, make_program, optimise, start
+from saz_jax.training.learner import Losses
+from saz_jax.training.replay import Positions, Replay
 
 TINY = TrainConfig(
     game="gomoku",
@@ -41,7 +41,7 @@ TINY = TrainConfig(
 
 def trained(workdir, iterations, config=TINY, **kwargs):
     """The weights after a run of so many iterations in `workdir`, and its rows."""
-    rows = list(training.run(config, workdir, iterations=iterations, **kwargs))
+    rows = list(loop.run(config, workdir, iterations=iterations, **kwargs))
     return load_agent(workdir).variables, rows
 
 
@@ -91,7 +91,7 @@ def test_an_interrupt_in_the_middle_of_an_iteration_loses_only_that_iteration(wh
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        list(training.run(TINY, tmp_path / "run", iterations=4, progress=interrupt))
+        list(loop.run(TINY, tmp_path / "run", iterations=4, progress=interrupt))
     with Checkpoints(tmp_path / "run" / "checkpoints", read_only=True) as checkpoints:
         assert checkpoints.iterations() == [2]
     resumed, _ = trained(tmp_path / "run", 4)
@@ -119,13 +119,13 @@ def test_settings_younger_than_a_run_have_their_defaults_there(tmp_path):
     old = copy.deepcopy(settings)
     del old["selfplay"]["slips"]
     path.write_text(json.dumps({"config": old}))
-    training.check_same_settings(path, settings)
+    loop.check_same_settings(path, settings)
     other = dataclasses.replace(TINY, selfplay=dataclasses.replace(TINY.selfplay, slips=0.5))
     with pytest.raises(ValueError, match=r"selfplay\.slips: 0\.0 in the run, 0\.5 asked for"):
-        training.check_same_settings(path, dataclasses.asdict(other))
+        loop.check_same_settings(path, dataclasses.asdict(other))
     path.write_text(json.dumps({"config": {**settings, "forgotten": 3}}))
     with pytest.raises(ValueError, match="forgotten: 3 in the run, absent asked for"):
-        training.check_same_settings(path, settings)
+        loop.check_same_settings(path, settings)
 
 
 def test_the_learner_is_shown_what_surprised_the_search():
@@ -173,7 +173,7 @@ def test_a_damaged_checkpoint_is_passed_over_and_the_run_made_whole_again(whole,
 def test_a_loss_that_is_no_number_stops_the_run_and_leaves_the_last_checkpoint(tmp_path):
     wild = dataclasses.replace(TINY, learner=dataclasses.replace(TINY.learner, learning_rate=1e30))
     with pytest.raises(DivergedError, match=r"Lower learner\.learning_rate \(now 1e\+30\)"):
-        list(training.run(wild, tmp_path / "run", iterations=50))
+        list(loop.run(wild, tmp_path / "run", iterations=50))
     with Checkpoints(tmp_path / "run" / "checkpoints", read_only=True) as checkpoints:
         saved = checkpoints.iterations()
     assert saved == [] or load_agent(tmp_path / "run")
@@ -199,11 +199,11 @@ def test_a_run_may_start_from_trained_weights_on_larger_boards(whole, tmp_path):
     larger = dataclasses.replace(TINY, sizes=(5,))
     program = make_program(larger)
     assert_same(start(program, weights).learner.variables, weights)
-    list(training.run(larger, tmp_path / "tuned", iterations=1, init_from=load_agent(workdir)))
+    list(loop.run(larger, tmp_path / "tuned", iterations=1, init_from=load_agent(workdir)))
     assert load_agent(tmp_path / "tuned").trained_sizes == (5,)
     wider = dataclasses.replace(TINY, gin=dataclasses.replace(TINY.gin, hidden=16))
     with pytest.raises(ValueError, match="do not fit this network"):
-        list(training.run(wider, tmp_path / "wider", iterations=1, init_from=load_agent(workdir)))
+        list(loop.run(wider, tmp_path / "wider", iterations=1, init_from=load_agent(workdir)))
     assert not (tmp_path / "wider").exists()
 
 
@@ -217,7 +217,7 @@ def test_a_game_of_ones_own_can_be_trained(tmp_path):
     config = dataclasses.replace(
         TINY, sizes=(4, 5), evaluation=dataclasses.replace(TINY.evaluation, sizes=(6,))
     )
-    rows = list(training.run(config, tmp_path / "run", iterations=1, make=make))
+    rows = list(loop.run(config, tmp_path / "run", iterations=1, make=make))
     assert made == [5, 6]
     assert "greedy_6" in rows[0]
 
@@ -249,10 +249,10 @@ def test_an_iteration_leaves_the_state_before_it_as_it_was():
 )
 def test_settings_that_make_no_sense_are_refused_before_anything_is_written(change, message, tmp_path):
     with pytest.raises(ValueError, match=message):
-        list(training.run(dataclasses.replace(TINY, **change), tmp_path / "run", iterations=1))
+        list(loop.run(dataclasses.replace(TINY, **change), tmp_path / "run", iterations=1))
     assert not (tmp_path / "run").exists()
 
 
 def test_a_run_without_an_end_is_refused(tmp_path):
     with pytest.raises(ValueError, match="give iterations or minutes"):
-        list(training.run(TINY, tmp_path / "run"))
+        list(loop.run(TINY, tmp_path / "run"))

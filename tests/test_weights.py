@@ -9,11 +9,12 @@ import pytest
 
 from experiments import ship as ship_script
 from experiments import strength as strength_script
-from saz_jax import arena, shipping, strength
-from saz_jax.agent import load_agent, shipped_agents
-from saz_jax.players import greedy_player
-from saz_jax.results import read_json
-from saz_jax.studies import reports
+from saz_jax.agents import shipping
+from saz_jax.agents.agent import load_agent, shipped_agents
+from saz_jax.agents.players import greedy_player
+from saz_jax.arena import matches
+from saz_jax.storage.results import read_json
+from saz_jax.studies import reports, strength
 
 ROOT = Path(__file__).parent.parent
 WEIGHTS, RESULTS = ROOT / "weights", ROOT / "results"
@@ -85,7 +86,7 @@ def test_a_shipped_player_beats_greedy_on_a_board_it_never_saw(name, size, wins)
     agent = load_agent(name)
     game = agent.game(size)
     player = agent.player(game, simulations=16)
-    result = arena.match(game, player, greedy_player(game), jax.random.key(0), size=size, games=20)
+    result = matches.match(game, player, greedy_player(game), jax.random.key(0), size=size, games=20)
     assert result.wins >= wins
 
 
@@ -95,7 +96,7 @@ def test_a_shipped_go_player_does_not_pass_while_the_board_is_empty(name):
     """A network that is not told whose turn it is thinks that a pass hands over the komi."""
     agent = load_agent(name)
     game = agent.game(9)
-    states, _ = arena.random_openings(game, jax.random.key(0), jnp.full(32, 9), moves=2)
+    states, _ = matches.random_openings(game, jax.random.key(0), jnp.full(32, 9), moves=2)
     actions = agent.player(game, simulations=32)(jax.random.key(0), states)
     assert not jnp.any(actions == game.num_actions - 1)
 

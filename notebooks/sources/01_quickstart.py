@@ -15,8 +15,11 @@ from moments import snapshots
 from opinions import priors, search
 
 import saz_jax
-from saz_jax import arena, compilation_cache, presets, svg, text, training
+from saz_jax.arena import matches
+from saz_jax.cli import compilation_cache
 from saz_jax.config import EvaluationConfig
+from saz_jax.render import svg, text
+from saz_jax.training import loop, presets
 
 compilation_cache.enable()
 budget = os.environ.get(
@@ -47,7 +50,7 @@ svg.render(state, "othello", heat=state.legal, last_move=action)
 # %% [markdown]
 # ## Training
 #
-# A preset is a complete set of settings; change what you like with `dataclasses.replace`. `training.run`
+# A preset is a complete set of settings; change what you like with `dataclasses.replace`. `loop.run`
 # yields a row of figures per iteration. The run lives in a folder: run the cell again and it goes on
 # where it stopped.
 
@@ -59,7 +62,7 @@ config = dataclasses.replace(
 )
 limit = {"smoke": {"iterations": 2}, "small": {"minutes": 3.0}}[budget]
 workdir = f"runs/quickstart-{budget}"
-for row in training.run(config, workdir, **limit):
+for row in loop.run(config, workdir, **limit):
     loss = f"loss {row['loss']:.2f}" if "loss" in row else "no game has ended yet"
     print(f"iteration {row['iteration']:3}  {row['seconds']:4.0f} s  {row['positions']:6} moves  {loss}")
 
@@ -74,8 +77,8 @@ agent = saz_jax.load_agent(workdir)
 games, simulations = {"smoke": (2, 4), "small": (16, 16)}[budget]
 player = agent.player(game, simulations=simulations)
 for size in (6, 12):
-    for name, opponent in training.opponents(game).items():
-        result = arena.match(
+    for name, opponent in loop.opponents(game).items():
+        result = matches.match(
             game, player, opponent, jax.random.key(size), size=size, games=games, opening_moves=2
         )
         print(f"{size:2} x {size:<2} against {name:6}  average outcome {result.outcome:.2f} of {games} games")
@@ -96,7 +99,7 @@ gallery(snapshots(game, game.init(12), moves, count=6))
 # searches with their combination. All four pictures are of one position: warm is likely.
 
 # %%
-position = arena.random_openings(game, jax.random.key(1), jax.numpy.array([10]), moves=12)[0]
+position = matches.random_openings(game, jax.random.key(1), jax.numpy.array([10]), moves=12)[0]
 position = jax.tree.map(lambda x: x[0], position)
 opinion = priors(agent, game, position, jax.random.key(2))
 output, _ = search(agent, game, position, jax.random.key(3), simulations={"smoke": 16, "small": 100}[budget])

@@ -17,8 +17,12 @@ from gallery import gallery
 from moments import snapshots
 
 import saz_jax
-from saz_jax import arena, compilation_cache, contract, presets, svg, text, training
+from saz_jax.arena import matches
+from saz_jax.cli import compilation_cache
 from saz_jax.config import EvaluationConfig
+from saz_jax.games import contract
+from saz_jax.render import svg, text
+from saz_jax.training import loop, presets
 
 compilation_cache.enable()
 budget = os.environ.get("SAZ_JAX_BUDGET", "small")
@@ -110,7 +114,7 @@ config = dataclasses.replace(
 )
 limit = {"smoke": {"iterations": 2}, "small": {"minutes": 3.0}}[budget]
 workdir = f"runs/hex-{budget}"
-for row in training.run(config, workdir, make=hex.make_hex, **limit):
+for row in loop.run(config, workdir, make=hex.make_hex, **limit):
     loss = f"loss {row['loss']:.2f}" if "loss" in row else "no game has ended yet"
     print(f"iteration {row['iteration']:3}  {row['seconds']:4.0f} s  {row['positions']:6} moves  {loss}")
 
@@ -122,8 +126,8 @@ agent = saz_jax.load_agent(workdir)
 games, simulations = {"smoke": (2, 4), "small": (16, 16)}[budget]
 player = agent.player(game, simulations=simulations)
 for size in (7, 11):
-    for name, opponent in training.opponents(game).items():
-        result = arena.match(
+    for name, opponent in loop.opponents(game).items():
+        result = matches.match(
             game, player, opponent, jax.random.key(size), size=size, games=games, opening_moves=1
         )
         print(f"{size:2} x {size:<2} against {name:6}  average outcome {result.outcome:.2f} of {games} games")

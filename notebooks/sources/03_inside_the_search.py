@@ -16,8 +16,10 @@ from opinions import network_value, priors, search, subgraph_heat, subgraphs
 from tree_picture import draw_tree, outline
 
 import saz_jax
-from saz_jax import compilation_cache, presets, svg, text, training
+from saz_jax.cli import compilation_cache
 from saz_jax.config import EvaluationConfig
+from saz_jax.render import svg, text
+from saz_jax.training import loop, presets
 
 compilation_cache.enable()
 budget = os.environ.get("SAZ_JAX_BUDGET", "small")
@@ -36,7 +38,7 @@ config = dataclasses.replace(
 )
 limit = {"smoke": {"iterations": 2}, "small": {"minutes": 2.0}}[budget]
 workdir = f"runs/inside-{budget}"
-for row in training.run(config, workdir, **limit):
+for row in loop.run(config, workdir, **limit):
     print(f"iteration {row['iteration']:3}  {row['seconds']:4.0f} s  {row['positions']:6} moves")
 agent = saz_jax.load_agent(workdir)
 

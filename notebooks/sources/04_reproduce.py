@@ -15,8 +15,10 @@ from pathlib import Path
 
 from IPython.display import Image, Markdown, display
 
-from saz_jax import compilation_cache, evaluation, report
-from saz_jax.agent import shipped_agents
+from saz_jax.agents.agent import shipped_agents
+from saz_jax.arena import series
+from saz_jax.cli import compilation_cache
+from saz_jax.render import figures
 from saz_jax.studies.budgets import BUDGETS
 from saz_jax.studies.catalogue import run_study
 from saz_jax.studies.laboratory import Lab
@@ -46,13 +48,13 @@ print(*agents)
 
 # %%
 results.mkdir(parents=True, exist_ok=True)
-match = evaluation.MatchConfig(
+match = series.MatchConfig(
     game="othello", player="othello", opponent="greedy", sizes=(16,), games=8, runs=1, simulations=16
 )
-prepared = evaluation.prepare(match, results / "othello-greedy.json")
-found = evaluation.evaluate(prepared, evaluation.Progress())["sizes"]["16"]
+prepared = series.prepare(match, results / "othello-greedy.json")
+found = series.evaluate(prepared, series.Progress())["sizes"]["16"]
 print(
-    f"othello against greedy on 16x16: {report.outcome_text(found)}, {found['distinct_games']} games differ"
+    f"othello against greedy on 16x16: {figures.outcome_text(found)}, {found['distinct_games']} games differ"
 )
 
 # %% [markdown]

@@ -91,6 +91,20 @@ def symmetry(which: Array | int, size: Array | int, max_size: int) -> Array:
     return jnp.append(jnp.where(live, source, here), jnp.int32(max_size * max_size))
 
 
+def random_move(key: Array, allowed: Array) -> Array:
+    """int32[...]: one True of each row of `allowed` (bool[..., V]), all equally likely."""
+    return jax.random.categorical(key, jnp.where(allowed, 0.0, -jnp.inf)).astype(jnp.int32)
+
+
+def where_states(condition: Array, chosen: GameState, other: GameState) -> GameState:
+    """`chosen` in the games where `condition` (bool[B], or bool[] for one position) holds, else `other`."""
+
+    def pick(a: Array, b: Array) -> Array:
+        return jnp.where(condition.reshape(condition.shape + (1,) * (a.ndim - condition.ndim)), a, b)
+
+    return jax.tree.map(pick, chosen, other)
+
+
 def unless_over_or_illegal(state: GameState, action: Array | int, after: GameState) -> GameState:
     """The last line of every `step`: `after`, or `state` unchanged if it is finished or `action` illegal.
 
@@ -98,4 +112,4 @@ def unless_over_or_illegal(state: GameState, action: Array | int, after: GameSta
     """
     in_range = (action >= 0) & (action < state.legal.shape[0])
     allowed = ~state.terminated & in_range & state.legal[action]
-    return jax.tree.map(lambda new, old: jnp.where(allowed, new, old), after, state)
+    return where_states(allowed, after, state)

@@ -11,7 +11,7 @@ import flax.linen as nn
 import jax.numpy as jnp
 
 from saz_jax.config import FCNConfig
-from saz_jax.networks.convolution import convolve
+from saz_jax.networks.kernels.convolution import convolve
 from saz_jax.networks.network import Output, make_network
 from saz_jax.networks.nodes import join_board, largest, split_board, zero_absent
 from saz_jax.networks.norm import EPSILON

@@ -9,11 +9,11 @@ import jax.numpy as jnp
 import jraph
 
 from saz_jax.config import GINConfig
-from saz_jax.graph import TO_DUMMY
+from saz_jax.graphs.topology import TO_DUMMY
 from saz_jax.networks.checks import check_config
-from saz_jax.networks.chunks import CONVOLUTION_NODES, PRODUCT_NODES
 from saz_jax.networks.features import NUM_FEATURES
 from saz_jax.networks.gin_module import GIN, NodeOutput
+from saz_jax.networks.kernels.chunks import CONVOLUTION_NODES, PRODUCT_NODES
 from saz_jax.networks.neighbours import board_neighbours, graph_neighbours
 from saz_jax.networks.network import Output, make_network
 from saz_jax.networks.nodes import join_board, split_board

@@ -18,11 +18,11 @@ import flax.linen as nn
 import jax.numpy as jnp
 
 from saz_jax.config import GINConfig
-from saz_jax.graph import NUM_EDGE_TYPES
+from saz_jax.graphs.topology import NUM_EDGE_TYPES
+from saz_jax.networks.kernels.product import product
 from saz_jax.networks.neighbours import SELF, Neighbours
 from saz_jax.networks.nodes import Nodes, along_features, each, zero_absent
 from saz_jax.networks.norm import CentredDense, CentredNorm, MaskedBatchNorm
-from saz_jax.networks.product import product
 from saz_jax.types import Array
 
 

@@ -15,8 +15,8 @@ import jraph
 import numpy as np
 
 from saz_jax.games.board import COMPASS8
-from saz_jax.graph import DIRECTIONS, FROM_DUMMY, NUM_EDGE_TYPES, TO_DUMMY
-from saz_jax.networks.convolution import convolve
+from saz_jax.graphs.topology import DIRECTIONS, FROM_DUMMY, NUM_EDGE_TYPES, TO_DUMMY
+from saz_jax.networks.kernels.convolution import convolve
 from saz_jax.networks.nodes import Nodes, largest
 from saz_jax.types import Array
 

@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 
 from saz_jax.networks.checks import check_boards, check_config, check_variables
-from saz_jax.networks.chunks import CONVOLUTION_NODES, in_chunks
 from saz_jax.networks.features import NUM_FEATURES, node_features
+from saz_jax.networks.kernels.chunks import CONVOLUTION_NODES, in_chunks
 from saz_jax.types import Array, Evaluation, GameState, Network, Variables
 
 

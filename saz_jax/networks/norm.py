@@ -6,8 +6,8 @@ import flax.linen as nn
 import jax
 import jax.numpy as jnp
 
+from saz_jax.networks.kernels.product import product
 from saz_jax.networks.nodes import Nodes, along_features, each, zero_absent
-from saz_jax.networks.product import product
 
 EPSILON = 1e-5
 

@@ -4,7 +4,7 @@ import dataclasses
 from typing import Literal
 
 from saz_jax.config import EvaluationConfig, GameName, ModelName, TrainConfig
-from saz_jax.presets import PresetName, preset
+from saz_jax.training.presets import PresetName, preset
 
 BudgetName = Literal["smoke", "small", "paper"]
 

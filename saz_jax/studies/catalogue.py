@@ -7,9 +7,10 @@ from typing import Any, TypeAlias, cast
 
 import jax
 
-from saz_jax import arena
+from saz_jax.arena import matches
 from saz_jax.config import GameName, ModelName
-from saz_jax.results import ResultsFile
+from saz_jax.graphs.subgraphs import subgraph_counts
+from saz_jax.storage.results import ResultsFile
 from saz_jax.studies import paper
 from saz_jax.studies.budgets import synthetic_sizes
 from saz_jax.studies.embedding import action_embeddings, principal_components, separability
@@ -25,7 +26,6 @@ from saz_jax.studies.entrants import (
     trained_on_tested,
 )
 from saz_jax.studies.laboratory import Entrant, Lab, introduce, play
-from saz_jax.subgraphs import subgraph_counts
 
 Games: TypeAlias = Sequence[GameName]
 StudyFn: TypeAlias = Callable[[Lab, ResultsFile, Games], None]
@@ -163,7 +163,7 @@ def seconds_per_move(entrant: Entrant, size: int, simulations: int) -> float:
     game = entrant.agent.game(size)
     player = entrant.agent.player(game, simulations=simulations, model=entrant.model)
     key = jax.random.key(0)
-    states, _ = arena.random_openings(game, key, jax.numpy.full(TIMED_LANES, size), moves=4)
+    states, _ = matches.random_openings(game, key, jax.numpy.full(TIMED_LANES, size), moves=4)
     times = []
     for _ in range(4):  # the first call compiles
         began = time.monotonic()

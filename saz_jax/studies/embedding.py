@@ -7,9 +7,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from saz_jax.agent import Agent
-from saz_jax.evaluators import make_model
-from saz_jax.graph import live_nodes
+from saz_jax.agents.agent import Agent
+from saz_jax.graphs.topology import live_nodes
+from saz_jax.models.evaluators import make_model
 from saz_jax.studies.synthetic import good_and_bad, synthetic_board
 
 PADDING = 50

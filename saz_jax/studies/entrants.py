@@ -4,10 +4,10 @@ import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 
-from saz_jax import evaluators
-from saz_jax.agent import Agent, load_agent, shipped_agents
+from saz_jax.agents.agent import Agent, load_agent, shipped_agents
 from saz_jax.config import GameName, ModelName
-from saz_jax.metrics import read_metrics
+from saz_jax.models import evaluators
+from saz_jax.storage.metrics import read_metrics
 from saz_jax.studies.budgets import trained_as, training_config
 from saz_jax.studies.laboratory import Entrant, Lab, train
 

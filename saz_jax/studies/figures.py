@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
-from saz_jax.report import canvas, figure, outcome_axis, outcome_curve, shared_legend
+from saz_jax.render.figures import canvas, figure, outcome_axis, outcome_curve, shared_legend
 from saz_jax.studies import paper
 from saz_jax.studies.synthetic import good_and_bad, synthetic_board
 from saz_jax.studies.tables import EQUAL, Data, board_name, boards, by_model, by_size, group, pairing

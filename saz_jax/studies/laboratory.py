@@ -11,13 +11,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from saz_jax import evaluation, report, training
-from saz_jax.agent import EXPORT, Agent, load_agent
+from saz_jax.agents.agent import EXPORT, Agent, load_agent
+from saz_jax.arena import series
+from saz_jax.arena.contestants import weights_digest
+from saz_jax.arena.series import MatchConfig
 from saz_jax.config import ModelName, TrainConfig
-from saz_jax.contestants import weights_digest
-from saz_jax.evaluation import MatchConfig
-from saz_jax.results import ResultsFile, read_json
+from saz_jax.render import figures
+from saz_jax.storage.results import ResultsFile, read_json
 from saz_jax.studies.budgets import Budget
+from saz_jax.training import loop
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,13 +102,13 @@ def introduce(file: ResultsFile, entrant: Entrant) -> None:
 def train(lab: Lab, role: str, config: TrainConfig, minutes: float, init_from: Agent | None = None) -> Path:
     """The workdir of a finished training run: trained, continued or found."""
     workdir = lab.results / "runs" / f"{lab.name}-{config.game}-{role}-{max(config.sizes)}"
-    training.claim(workdir, config, init_from)
+    loop.claim(workdir, config, init_from)
     limits = {"iterations": lab.budget.iterations, "minutes": minutes}
     if _finished(workdir, **limits):
         return workdir
     end = f"{minutes:g} minutes" if lab.budget.iterations is None else f"{lab.budget.iterations} iterations"
     lab.say(f"training {config.game} {role} as {config.model} on sides {list(config.sizes)}: {end}")
-    for row in training.run(config, workdir, init_from=init_from, progress=lab.progress, **limits):
+    for row in loop.run(config, workdir, init_from=init_from, progress=lab.progress, **limits):
         if row["iteration"] % lab.budget.stage_every == 0:
             lab.say(f"  {role}: iteration {row['iteration']}, {row['seconds'] / 60:.1f} minutes")
     return workdir
@@ -148,8 +150,8 @@ def play(
         introduce(file, entrant)
     folder = lab.results / "matches"
     _make_folder(folder)
-    prepared = evaluation.prepare(config, folder / f"{lab.name}-{name}.json")
-    result = evaluation.evaluate(prepared, _Told(lab, name))["sizes"][str(size)]
+    prepared = series.prepare(config, folder / f"{lab.name}-{name}.json")
+    result = series.evaluate(prepared, _Told(lab, name))["sizes"][str(size)]
     file.data["matches"][name] = {
         "game": game,
         "size": size,
@@ -164,7 +166,7 @@ def play(
     file.save()
 
 
-class _Told(evaluation.Progress):
+class _Told(series.Progress):
     """Passes the progress of a match on to the lab."""
 
     def __init__(self, lab: Lab, name: str):
@@ -175,7 +177,7 @@ class _Told(evaluation.Progress):
 
     def end(self, size: int, summary: Mapping[str, Any]) -> None:
         if len(summary["runs"]) == self._lab.budget.runs:
-            self._lab.say(f"{self._name}: {report.outcome_text(summary)} in {summary['seconds']:.0f} s")
+            self._lab.say(f"{self._name}: {figures.outcome_text(summary)} in {summary['seconds']:.0f} s")
 
 
 def _make_folder(path: Path) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from saz_jax.results import read_json
+from saz_jax.storage.results import read_json
 from saz_jax.studies import figures, paper, tables
 from saz_jax.studies.tables import Data
 

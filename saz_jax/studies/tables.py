@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, TypeAlias, TypeVar
 
-from saz_jax.report import markdown_table, outcome_text
+from saz_jax.render.figures import markdown_table, outcome_text
 from saz_jax.studies import paper
 
 Data: TypeAlias = Mapping[str, Any]

@@ -1,0 +1,1 @@
+"""Trained agents and the reference opponents."""

@@ -1,0 +1,44 @@
+"""The reference opponents of Sec. 4: random and greedy, for every game and board side.
+
+Equal arguments give the same player, so that what was compiled with it is found again.
+"""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+
+from saz_jax.games.board import random_move
+from saz_jax.types import Array, Game, GameState, Player
+
+
+@functools.cache
+def random_player() -> Player:
+    """Plays every legal move with the same probability."""
+
+    def play(key: Array, states: GameState) -> Array:
+        return random_move(key, states.legal)
+
+    return play
+
+
+@functools.cache
+def greedy_player(game: Game) -> Player:
+    """Plays the move with the best heuristic right after it, seen by the mover; ties are drawn by the key.
+
+    The score is the game's own (App. "Greedy players heuristics"), also where the move ends the game.
+    """
+    actions = jnp.arange(game.num_actions, dtype=jnp.int32)
+
+    def best(state: GameState) -> Array:
+        def score(action: Array) -> Array:
+            return game.heuristic(game.step(state, action), state.to_play)
+
+        scores = jnp.where(state.legal, jax.vmap(score)(actions), -jnp.inf)
+        return scores == scores.max()
+
+    def play(key: Array, states: GameState) -> Array:
+        # One game at a time: all successors of a whole batch would not fit into memory on large boards.
+        return random_move(key, jax.lax.map(best, states))
+
+    return play

@@ -1,0 +1,91 @@
+"""Trained weights as the repository ships them: the agent, and everything about how it was trained.
+
+A folder `weights/NAME` holds `agent.npz` with what its run left behind: `config.json` (settings, seed,
+command, versions, hardware), `metrics.csv` (the training log) and `curve.png`.  `weights/README.md` and
+`weights/SHA256SUMS` are made from these folders and from nothing else.
+"""
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from saz_jax.agents.agent import EXPORT, load_agent
+from saz_jax.render.figures import markdown_table
+from saz_jax.storage.metrics import read_metrics
+from saz_jax.storage.named_arrays import flatten
+
+FILES = (EXPORT, "config.json", "metrics.jsonl", "metrics.csv", "curve.png")
+"""What is taken over from a training workdir."""
+CHECKSUMS = "SHA256SUMS"
+PAGE = "README.md"
+
+
+def ship(workdir: Path, folder: Path) -> None:
+    """Copies what the run in `workdir` ended with to `folder`; `ValueError` if a part of it is missing."""
+    load_agent(workdir)
+    for name in FILES:
+        if not (workdir / name).is_file():
+            raise ValueError(f"{workdir} has no {name}; let the run come to its end, with evaluations")
+    if folder.exists():
+        raise ValueError(f"{folder} is there already; choose another name, or remove it first")
+    folder.mkdir(parents=True)
+    for name in FILES:
+        shutil.copyfile(workdir / name, folder / name)
+
+
+def checksums(weights: Path) -> str:
+    """The text of SHA256SUMS: a line for every agent, as `sha256sum --check` reads it."""
+    agents = sorted(weights.glob(f"*/{EXPORT}"))
+    return "".join(
+        f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(weights).as_posix()}\n"
+        for path in agents
+    )
+
+
+def page(weights: Path) -> str:
+    """The text of the page about all folders of weights."""
+    rows, commands = [], []
+    for path in sorted(weights.glob(f"*/{EXPORT}")):
+        agent, name = load_agent(path), path.parent.name
+        facts = json.loads((path.parent / "config.json").read_text())
+        last = read_metrics(path.parent)[-1]
+        rows.append([f"`{name}`", *_row(agent, facts, last)])
+        # The command that ended the run has its limits, but --resume repeats no settings.
+        command = agent.meta["command"]
+        commands.append(f"- `{name}`: `{facts['command'] if '--resume' in command else command}`\n")
+    header = ["name", "game", "model", "trained on sides", "parameters", "seed", "minutes", "positions"]
+    header += ["hardware"]
+    return (
+        "# Trained players\n\n"
+        'Load one by its name, `saz_jax.load_agent("othello")`, or name it on a command line, '
+        "`python experiments/evaluate.py --game othello --player othello`. Each folder holds the agent, the "
+        "settings, the log and the curve of its training; how strong they are is in "
+        "[results](../results/README.md).\n\n"
+        f"{markdown_table(header, rows)}\n"
+        f"The commands that trained them:\n\n{''.join(commands)}\n"
+        "This page and `SHA256SUMS` are written by `python experiments/ship.py`.\n"
+    )
+
+
+def _row(agent: Any, facts: dict[str, Any], last: dict[str, Any]) -> list[str]:
+    """One agent's cells after its name."""
+    parameters = sum(array.size for array in flatten(agent.variables["params"]).values())
+    hardware = facts["hardware"]
+    return [
+        agent.game_name,
+        agent.model.name,
+        ", ".join(map(str, agent.trained_sizes)),
+        f"{parameters:,}",
+        str(facts["config"]["seed"]),
+        f"{last['seconds'] / 60:.0f}",
+        f"{last['positions']:,}",
+        f"{hardware['processor']}, {hardware['cores']} cores, {hardware['backend']}",
+    ]
+
+
+def write_pages(weights: Path) -> None:
+    """Brings the page and the checksums up to date."""
+    (weights / PAGE).write_text(page(weights))
+    (weights / CHECKSUMS).write_text(checksums(weights))

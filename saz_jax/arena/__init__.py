@@ -1,0 +1,1 @@
+"""Matches, series of matches, tournaments and ratings."""

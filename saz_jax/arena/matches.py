@@ -1,0 +1,133 @@
+"""Matches: a player against an opponent, on one board side or many.
+
+A `Player` that is a `jax.tree_util.Partial`, such as `Partial(play, variables)`, hands its arguments to
+the compiled program as data: other weights of the same network are then played without compiling again.
+"""
+
+import functools
+import hashlib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from saz_jax.arena.lanes import Progress, Records, play_games
+from saz_jax.arena.statistics import average_outcome
+from saz_jax.games.board import random_move
+from saz_jax.types import Array, Game, GameState, Player
+
+
+class MatchResult(NamedTuple):
+    """A match seen by the player, not by a colour."""
+
+    outcome: float
+    """Average of win 1, tie 0.5, loss 0 (Sec. 4.1)."""
+    wins: int
+    ties: int
+    losses: int
+    distinct_games: int
+    """Number of different action sequences."""
+    records: Records
+
+
+def play_match(
+    game: Game,
+    dark: Player,
+    light: Player,
+    key: Array,
+    sizes: Sequence[int] | Array,
+    *,
+    lanes: int | None = None,
+) -> Array:
+    """float32[B]: outcomes seen by dark (+1, 0, -1) of B games on boards of side `sizes[i]`."""
+    starts, _ = random_openings(game, key, _checked_sizes(game, sizes), moves=0)
+    colours = np.ones(len(starts.size), np.int8)
+    return jnp.asarray(play_games(game, dark, light, key, starts, colours, lanes=lanes).outcomes)
+
+
+def match(
+    game: Game,
+    player: Player,
+    opponent: Player,
+    key: Array,
+    *,
+    size: int,
+    games: int,
+    opening_moves: int = 0,
+    lanes: int | None = None,
+    progress: Progress | None = None,
+) -> MatchResult:
+    """Plays `games` games on boards of side `size`, the player dark in every other one.
+
+    Game 2i and game 2i + 1 start from the same `opening_moves` random plies, so both sides get either
+    colour of every opening.  The same arguments give the same games; `lanes` is one of them, since a
+    player draws one batch of random numbers for all lanes.
+    """
+    if games < 2 or games % 2:
+        raise ValueError(f"{games} games cannot be shared between the colours; use an even number")
+    if not 0 <= opening_moves <= game.max_moves:
+        raise ValueError(
+            f"opening_moves={opening_moves} is outside 0 (none) to {game.max_moves} (whole games)"
+        )
+    sizes = _checked_sizes(game, [size] * (games // 2))
+    opening_key, play_key = jax.random.split(key)
+    starts, opening = random_openings(game, opening_key, sizes, opening_moves, copies=2)
+    colours = np.tile(np.array([1, -1], np.int8), games // 2)
+    records = play_games(
+        game, player, opponent, play_key, starts, colours, opening, lanes=lanes, progress=progress
+    )
+    return summarise(records)
+
+
+def summarise(records: Records) -> MatchResult:
+    """Counts the games of a match from the player's point of view."""
+    seen = records.outcomes * records.colours
+    wins, ties, losses = (int(np.sum(seen == value)) for value in (1, 0, -1))
+    return MatchResult(
+        average_outcome(wins, ties, losses), wins, ties, losses, len(set(game_digests(records))), records
+    )
+
+
+def game_digests(records: Records) -> list[str]:
+    """A short text for each game, the same only for the same moves on the same board side."""
+    moves = (row[row >= 0] for row in records.actions)
+    games = zip(records.sizes, moves, strict=True)
+    return [hashlib.blake2b(f"{n}:{row.tolist()}".encode(), digest_size=8).hexdigest() for n, row in games]
+
+
+@functools.partial(jax.jit, static_argnames=("game", "moves", "copies"))
+def random_openings(
+    game: Game, key: Array, sizes: Array, moves: int, copies: int = 1
+) -> tuple[GameState, Array]:
+    """(states[B], actions int32[B, moves]): uniformly random legal plies, pass only where nothing else is.
+
+    Opening i depends on the key and on i alone, and stands `copies` times in a row.  Where an opening ends
+    the game, its actions are continued by -1.
+    """
+
+    def opening(index: Array, size: Array) -> tuple[GameState, Array]:
+        def ply(state: GameState, key: Array) -> tuple[GameState, Array]:
+            points = state.legal.at[-1].set(~state.legal[:-1].any())
+            action = random_move(key, points)
+            return game.step(state, action), jnp.where(state.terminated, -1, action)
+
+        return lax.scan(ply, game.init(size), jax.random.split(jax.random.fold_in(key, index), moves))
+
+    openings = jax.vmap(opening)(jnp.arange(len(sizes)), sizes)
+    return jax.tree.map(lambda x: jnp.repeat(x, copies, axis=0), openings)
+
+
+def _checked_sizes(game: Game, sizes: Sequence[int] | Array) -> Array:
+    checked = np.asarray(sizes, np.int32)
+    if checked.ndim != 1 or not len(checked):
+        raise ValueError(f"sizes has shape {checked.shape}; give one board side per game, at least one")
+    for size in np.unique(checked):
+        if not game.min_size <= size <= game.max_size:
+            raise ValueError(
+                f"board side {size} is outside {game.min_size} to {game.max_size}; "
+                "make the game with another max_size"
+            )
+    return jnp.asarray(checked)

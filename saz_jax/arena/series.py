@@ -1,0 +1,196 @@
+"""A player against an opponent over board sides and independent runs (Sec. 4.1): what the tables are made of.
+
+Each run of each size has its own key and is stored when it is over, so a stopped evaluation goes on with
+the next run and ends with the same results as one that was never stopped.
+"""
+
+import dataclasses
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import jax
+
+from saz_jax.arena import matches
+from saz_jax.arena.contestants import agreed_options, read_contestant
+from saz_jax.arena.game_records import check_writable, write_records
+from saz_jax.arena.statistics import average_outcome, standard_error, wilson_interval
+from saz_jax.games import make_game
+from saz_jax.storage.results import ResultsFile
+from saz_jax.types import Game, Player
+
+
+@dataclasses.dataclass(frozen=True)
+class MatchConfig:
+    """Everything that decides the games."""
+
+    game: str
+    """othello, gomoku or go."""
+    player: str
+    """random, greedy, mcts:100 (random playouts, 100 simulations), an agent (an export, the workdir of a
+    training run or the name of shipped weights), agent@model3 (its weights as another model), or raw:agent
+    (its policy without search)."""
+    opponent: str = "greedy"
+    """The same choices."""
+    sizes: tuple[int, ...] = (16,)
+    """Board sides, however large."""
+    games: int = 100
+    """Games per run, half with each colour; an even number."""
+    runs: int = 5
+    """Independent runs per size, for the standard error."""
+    simulations: int = 100
+    """Simulations per move of agents that search."""
+    opponent_simulations: int | None = None
+    """Those of the opponent, if it is to have more or fewer than the player."""
+    kind: Literal["puct", "gumbel"] | None = None
+    """Search of the agents; default: the one they were trained with."""
+    score: float | None = None
+    """Weight of the stones on the board in the agents' search; default: the one they were trained with;
+    0: the network alone."""
+    opening_moves: int = 0
+    """Random plies before the players take over; every opening is played with both colours."""
+    k: int | None = None
+    """gomoku: stones in a row that win; default: as the agents were trained, else 5."""
+    komi: float | None = None
+    """go: points for light; default: as the agents were trained, else a fair value for the size."""
+    lanes: int | None = None
+    """Positions that a player is asked about at once; default: up to 32. Another number plays other games."""
+    seed: int = 0
+    """The same seed gives the same games."""
+
+
+class Progress:
+    """What an evaluation tells while it runs; override what you want to hear."""
+
+    def begin(self, size: int, run: int) -> None:
+        """A run begins; runs are numbered from 0."""
+
+    def played(self, games: float) -> None:
+        """So many games of the run are played, those under way in part."""
+
+    def end(self, size: int, summary: Mapping[str, Any]) -> None:
+        """A run is over and stored; `summary` is that of its size so far."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Evaluation:
+    """A checked `MatchConfig`: all that can be wrong with it has been found before the first game."""
+
+    config: MatchConfig
+    tables: tuple[tuple[int, Game, Player, Player], ...]
+    """(size, game, player, opponent)"""
+    results: ResultsFile
+    records: Path | None
+
+    def games(self) -> tuple[int, int]:
+        """(all games that are asked for, those of them that are stored already)."""
+        config, stored = self.config, self.results.data["sizes"]
+        runs = [len(stored[str(size)]["runs"]) if str(size) in stored else 0 for size in config.sizes]
+        done = sum(min(count, config.runs) for count in runs)
+        return config.games * config.runs * len(config.sizes), config.games * done
+
+
+def prepare(
+    config: MatchConfig, path: str | Path | None = None, records: str | Path | None = None
+) -> Evaluation:
+    """Loads the players, sets up the boards and opens the file of results; `ValueError` if anything is wrong.
+
+    `records` is a folder that gets the record of every game.
+    """
+    for name in ("games", "runs", "simulations", "opponent_simulations"):
+        if (number := getattr(config, name)) is not None and number < 1:
+            raise ValueError(f"{name}={number} is too few; use 1 or more")
+    if config.games % 2:
+        raise ValueError(f"games={config.games} cannot be shared between the colours; use an even number")
+    if not config.sizes or len(set(config.sizes)) < len(config.sizes):
+        raise ValueError(f"sizes {config.sizes} must be one or more different board sides")
+    player = read_contestant(config.player, config.simulations, config.kind, config.score)
+    opponent = read_contestant(
+        config.opponent, config.opponent_simulations or config.simulations, config.kind, config.score
+    )
+    options = agreed_options(config.game, {"k": config.k, "komi": config.komi}, [player, opponent])
+    games = [make_game(config.game, size, **options) for size in config.sizes]
+    tables = tuple(
+        (size, game, player.seat(game, size), opponent.seat(game, size))
+        for size, game in zip(config.sizes, games, strict=True)
+    )
+    if records is not None:
+        check_writable(Path(records))
+    stored = {
+        **dataclasses.asdict(config),
+        "options": options,
+        "weights": {player.text: player.weights, opponent.text: opponent.weights},
+    }
+    results = ResultsFile(path, stored, extends=("sizes", "runs"), seed=config.seed, sizes={})
+    return Evaluation(config, tables, results, Path(records) if records is not None else None)
+
+
+def evaluate(evaluation: Evaluation, progress: Progress | None = None) -> dict[str, Any]:
+    """Plays the runs that are missing; returns the data of the file of results.
+
+    `data["sizes"]["16"]` holds, for board side 16, `outcome`, `standard_error` (None for one run), `wilson`
+    (its 95% interval over all games), `wins`, `ties`, `losses`, `distinct_games` and the `runs`.
+    """
+    config, results = evaluation.config, evaluation.results
+    progress = progress or Progress()
+    for size, game, player, opponent in evaluation.tables:
+        stored = results.data["sizes"].get(str(size), {"runs": []})["runs"]
+        for run in range(len(stored), config.runs):
+            progress.begin(size, run)
+            began = time.monotonic()
+            match = matches.match(
+                game,
+                player,
+                opponent,
+                run_key(config.seed, size, run),
+                size=size,
+                games=config.games,
+                opening_moves=config.opening_moves,
+                lanes=config.lanes,
+                progress=progress.played,
+            )
+            if evaluation.records is not None:
+                names = (config.player, config.opponent)
+                write_records(
+                    evaluation.records, f"{config.game}-{size}-run{run}", game, names, match.records
+                )
+            stored.append(run_facts(match, time.monotonic() - began))
+            results.data["sizes"][str(size)] = summarise(stored)
+            results.save()
+            progress.end(size, results.data["sizes"][str(size)])
+    return results.data
+
+
+def run_key(seed: int, size: int, run: int) -> jax.Array:
+    """The key of one run, whatever else is evaluated besides."""
+    return jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), size), run)
+
+
+def run_facts(match: matches.MatchResult, seconds: float) -> dict[str, Any]:
+    """What is stored of one run."""
+    return {
+        "outcome": match.outcome,
+        "wins": match.wins,
+        "ties": match.ties,
+        "losses": match.losses,
+        "seconds": round(seconds, 3),
+        "games": matches.game_digests(match.records),
+    }
+
+
+def summarise(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Several runs as one result."""
+    wins, ties, losses = (sum(run[name] for run in runs) for name in ("wins", "ties", "losses"))
+    outcome = average_outcome(wins, ties, losses)
+    return {
+        "outcome": outcome,
+        "standard_error": standard_error([run["outcome"] for run in runs]),
+        "wilson": list(wilson_interval(outcome, wins + ties + losses)),
+        "wins": wins,
+        "ties": ties,
+        "losses": losses,
+        "distinct_games": len({digest for run in runs for digest in run["games"]}),
+        "seconds": round(sum(run["seconds"] for run in runs), 3),
+        "runs": runs,
+    }

@@ -1,0 +1,147 @@
+"""A round robin: every player meets every other, and ratings follow from all results."""
+
+import dataclasses
+import itertools
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import jax
+
+from saz_jax.arena import matches
+from saz_jax.arena.contestants import agreed_options, read_contestant
+from saz_jax.arena.ratings import PairResult, load_choix, rate
+from saz_jax.arena.series import run_facts
+from saz_jax.games import make_game
+from saz_jax.render import figures
+from saz_jax.storage.results import ResultsFile
+from saz_jax.types import Game, Player
+
+Pair: TypeAlias = tuple[str, str]
+
+
+@dataclasses.dataclass(frozen=True)
+class TournamentConfig:
+    """Everything that decides the games."""
+
+    game: str
+    """othello, gomoku or go."""
+    players: tuple[str, ...]
+    """Two or more of: random, greedy, mcts:100 (random playouts, 100 simulations), an agent (an export, the
+    workdir of a training run or the name of shipped weights), agent@model3 (its weights as another model),
+    raw:agent (its policy without search)."""
+    size: int = 8
+    """Board side."""
+    games: int = 20
+    """Games for each pair, half with each colour; an even number."""
+    simulations: int = 100
+    """Simulations per move of agents that search."""
+    kind: Literal["puct", "gumbel"] | None = None
+    """Search of the agents; default: the one they were trained with."""
+    opening_moves: int = 2
+    """Random plies before the players take over; every opening is played with both colours."""
+    k: int | None = None
+    """gomoku: stones in a row that win; default: as the agents were trained, else 5."""
+    komi: float | None = None
+    """go: points for light; default: as the agents were trained, else a fair value for the size."""
+    lanes: int | None = None
+    """Positions that a player is asked about at once; default: up to 32."""
+    seed: int = 0
+    """The same seed gives the same games."""
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """Who meets whom."""
+        return list(itertools.combinations(self.players, 2))
+
+
+@dataclasses.dataclass(frozen=True)
+class Tournament:
+    """A checked `TournamentConfig`: all that can be wrong with it has been found before the first game."""
+
+    config: TournamentConfig
+    game: Game
+    seats: Mapping[str, Player]
+    results: ResultsFile
+
+
+def prepare(config: TournamentConfig, path: str | Path | None = None) -> Tournament:
+    """Loads the players and opens the file of results; `ValueError` if anything is wrong."""
+    if len(config.players) < 2 or len(set(config.players)) < len(config.players):
+        raise ValueError(f"players {', '.join(config.players)} must be two or more different ones")
+    if config.games < 2 or config.games % 2:
+        raise ValueError(f"games={config.games} cannot be shared between the colours; use an even number")
+    load_choix()
+    contestants = [read_contestant(text, config.simulations, config.kind) for text in config.players]
+    options = agreed_options(config.game, {"k": config.k, "komi": config.komi}, contestants)
+    game = make_game(config.game, config.size, **options)
+    seats = {contestant.text: contestant.seat(game, config.size) for contestant in contestants}
+    weights = {contestant.text: contestant.weights for contestant in contestants}
+    stored = {**dataclasses.asdict(config), "options": options, "weights": weights}
+    results = ResultsFile(path, stored, seed=config.seed, pairs=[])
+    return Tournament(config, game, seats, results)
+
+
+def play(
+    tournament: Tournament,
+    begin: Callable[[Pair], None] = lambda pair: None,
+    played: Callable[[float], None] = lambda games: None,
+    end: Callable[[Mapping[str, Any]], None] = lambda result: None,
+) -> dict[str, Any]:
+    """Plays the pairs that are missing and rates everybody; returns the data of the file of results.
+
+    The functions hear of each pair, of its games so far, and of its stored result.
+    """
+    config, results, pairs = tournament.config, tournament.results, tournament.results.data["pairs"]
+    for number, (first, second) in list(enumerate(config.pairs))[len(pairs) :]:
+        begin((first, second))
+        began = time.monotonic()
+        match = matches.match(
+            tournament.game,
+            tournament.seats[first],
+            tournament.seats[second],
+            jax.random.fold_in(jax.random.key(config.seed), number),
+            size=config.size,
+            games=config.games,
+            opening_moves=config.opening_moves,
+            lanes=config.lanes,
+            progress=played,
+        )
+        facts = run_facts(match, time.monotonic() - began)
+        pairs.append({"players": [first, second], "distinct_games": match.distinct_games, **facts})
+        results.save()
+        end(pairs[-1])
+    results.data["ratings"] = ratings(config.players, pairs, config.seed)
+    results.save()
+    return results.data
+
+
+def ratings(players: tuple[str, ...], pairs: list[dict[str, Any]], seed: int) -> list[dict[str, Any]]:
+    """The players, best first, with `points` on the Elo scale and their 95% interval `low` to `high`."""
+    place = {player: number for number, player in enumerate(players)}
+    results = []
+    for pair in pairs:
+        first, second = pair["players"]
+        counts = (pair["wins"], pair["ties"], pair["losses"])
+        results.append(PairResult(place[first], place[second], *counts))
+    rated = zip(players, rate(len(players), results, seed), strict=True)
+    table = [{"player": player, **{k: round(v, 1) for k, v in r._asdict().items()}} for player, r in rated]
+    return sorted(table, key=lambda row: -row["points"])
+
+
+def plot(data: Mapping[str, Any], path: Path) -> Path:
+    """The ratings with their intervals as a PNG, from the data of a file of results."""
+    rows, config = data["ratings"][::-1], data["config"]
+    drawn, (axis,) = figures.figure(1, size=(6.0, 1.2 + 0.4 * len(rows)))
+    points = [row["points"] for row in rows]
+    ends = [[row["points"] - row["low"] for row in rows], [row["high"] - row["points"] for row in rows]]
+    axis.errorbar(points, range(len(rows)), xerr=ends, fmt="o", capsize=3)
+    axis.set_yticks(range(len(rows)), [row["player"] for row in rows])
+    axis.margins(y=0.2)
+    side = config["size"]
+    axis.set(
+        title=f"{config['game']} {side}x{side}, {config['games']} games a pair", xlabel="rating (Elo points)"
+    )
+    drawn.savefig(path, dpi=150)
+    return path

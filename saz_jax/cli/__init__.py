@@ -1,0 +1,1 @@
+"""What the scripts share: errors in one sentence, progress bars, compilation caches."""

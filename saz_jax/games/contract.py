@@ -1,0 +1,295 @@
+"""What every game promises, whatever its rules: `check_game` tries it all on games played at random.
+
+A promise is a function that raises `BrokenPromise`; its name and docstring say what is promised.
+"""
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, TypeAlias
+
+import chex
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from saz_jax.games.board import (
+    INVERSE_SYMMETRY,
+    NUM_SYMMETRIES,
+    live_points,
+    live_to_padded,
+    padded_to_live,
+    symmetry,
+)
+from saz_jax.games.playthrough import random_games, replay
+from saz_jax.types import Game, GameState
+
+GameMaker: TypeAlias = Callable[[int], Game]
+"""max_size -> Game"""
+
+
+class BrokenPromise(AssertionError):
+    """What a game does and should not."""
+
+
+class Sample(NamedTuple):
+    """A game and what B random games of T actions each showed of it, two on every live side."""
+
+    make: GameMaker
+    symmetries: tuple[int, ...]
+    """The symmetries of `board.symmetry` that leave the rules as they are."""
+    game: Game
+    sizes: np.ndarray
+    """int[B]"""
+    states: GameState
+    """[T + 1, B] without aux; every game goes on beyond its end."""
+    actions: np.ndarray
+    """int[T, B]"""
+
+
+def check_game(
+    make: GameMaker, largest: int = 13, symmetries: Iterable[int] = range(NUM_SYMMETRIES)
+) -> tuple[str, ...]:
+    """Raise `BrokenPromise` unless the game keeps all promises on sides up to `largest`; what was checked.
+
+    make: max_size -> Game, as `training.run` takes it.
+    symmetries: those that the rules have; a game whose sides want different things has fewer than 8.
+    """
+    sample = play_sample(make, largest, symmetries)
+    for promise in PROMISES:
+        promise(sample)
+    return tuple(promise.__name__.replace("_", " ") for promise in PROMISES)
+
+
+def play_sample(make: GameMaker, largest: int, symmetries: Iterable[int] = range(NUM_SYMMETRIES)) -> Sample:
+    """Random games on every side up to `largest`."""
+    game = make(largest)
+    sizes = np.repeat(np.arange(game.min_size, largest + 1), 2)
+    states, actions = random_games(game, sizes, seed=0, length=game.max_moves + 2)
+    return Sample(make, tuple(symmetries), game, sizes, states, actions)
+
+
+def dtypes_and_shapes_are_those_of_the_record(sample: Sample) -> None:
+    """Every field of `GameState` is what its docstring says."""
+    side, nodes = sample.game.max_size, sample.game.num_actions
+    expected = {
+        "board": ((side, side), np.int8),
+        "size": ((), np.int32),
+        "to_play": ((), np.int8),
+        "legal": ((nodes,), np.bool_),
+        "terminated": ((), np.bool_),
+        "outcome": ((), np.float32),
+        "move_count": ((), np.int32),
+    }
+    for field, (shape, dtype) in expected.items():
+        array = getattr(sample.states, field)
+        is_so = (array.shape[2:], array.dtype) == (shape, dtype)
+        _hold(is_so, f"{field} is {array.dtype}{array.shape[2:]}, not {np.dtype(dtype)}{shape}")
+
+
+def there_is_always_a_legal_action(sample: Sample) -> None:
+    """`legal` is never all False."""
+    _hold(sample.states.legal.any(-1), "a position without a legal action")
+
+
+def legal_actions_are_free_live_points_or_pass(sample: Sample) -> None:
+    """Nobody may play on a stone or off the live board."""
+    free = (sample.states.board == 0) & _live(sample)[None]
+    points = sample.states.legal[..., :-1].reshape(free.shape)
+    _hold(free | ~points, "a legal action on a stone or off the live board")
+
+
+def nothing_is_ever_placed_off_the_live_board(sample: Sample) -> None:
+    """The padding stays empty, and the live side what it was."""
+    _hold(sample.states.board[:, ~_live(sample)] == 0, "a stone off the live board")
+    _hold(sample.states.size == sample.sizes[None], "a board that changes its side")
+
+
+def a_finished_game_allows_exactly_pass(sample: Sample) -> None:
+    """So that it can be stepped on inside a batch."""
+    only_pass = np.arange(sample.game.num_actions) == sample.game.num_actions - 1
+    _hold(sample.states.legal[sample.states.terminated] == only_pass[None], "another action than pass")
+
+
+def a_finished_game_no_longer_changes(sample: Sample) -> None:
+    """Whatever is played."""
+    over = sample.states.terminated[:-1]
+    _hold(over.any(), "no game that was played on after its end")
+    for field in GameState._fields[:-1]:
+        before, after = getattr(sample.states, field)[:-1], getattr(sample.states, field)[1:]
+        _hold(before[over] == after[over], f"{field} changes after the end")
+
+
+def the_sides_alternate_and_every_action_counts(sample: Sample) -> None:
+    """Dark begins; a side that cannot move passes."""
+    states, going = sample.states, ~sample.states.terminated[:-1]
+    _hold(states.to_play[0] == 1, "a game that light begins")
+    _hold(states.to_play[1:][going] == -states.to_play[:-1][going], "a side that moves twice in a row")
+    _hold(states.move_count[0] == 0, "actions counted before the first")
+    _hold(states.move_count[1:][going] == states.move_count[:-1][going] + 1, "an action that does not count")
+
+
+def a_placed_stone_stays_and_a_pass_leaves_the_board_alone(sample: Sample) -> None:
+    """At least until the other side's move."""
+    states, pass_action = sample.states, sample.game.num_actions - 1
+    for t, b in np.argwhere(~states.terminated[:-1]):
+        before, after, action = states.board[t, b], states.board[t + 1, b], sample.actions[t, b]
+        if action == pass_action:
+            _hold(before == after, "a pass that changes the board")
+        else:
+            _hold(
+                after.reshape(-1)[action] == states.to_play[t, b], "a stone that is not where it was placed"
+            )
+
+
+def every_game_ends_within_its_cap_and_not_before_it_begins(sample: Sample) -> None:
+    """`max_moves` holds on every side."""
+    _hold(sample.states.terminated[sample.game.max_moves], "a game longer than max_moves")
+    _hold(~sample.states.terminated[0], "a game that is over before the first move")
+
+
+def the_outcome_is_a_win_a_tie_or_a_loss_and_zero_until_the_end(sample: Sample) -> None:
+    """And it is not always the same."""
+    states = sample.states
+    _hold(np.isin(states.outcome, (-1, 0, 1)), "an outcome other than -1, 0 and 1")
+    _hold(states.outcome[~states.terminated] == 0, "an outcome before the end")
+    _hold(len(np.unique(states.outcome[-1])) > 1, "one outcome for all games played at random")
+
+
+def the_heuristic_is_zero_sum(sample: Sample) -> None:
+    """What is good for dark is as bad for light."""
+    third = len(sample.actions) // 3
+    boards, to_play = sample.states.board[third], sample.states.to_play[third]
+    middle = jax.vmap(sample.game.setup)(boards, sample.sizes, to_play)  # with the aux that it may need
+    scores = jax.jit(jax.vmap(sample.game.heuristic, (0, None)))
+    dark, light = np.asarray(scores(middle, 1)), np.asarray(scores(middle, -1))
+    _hold(dark == -light, "scores of dark and light that do not cancel")
+    _hold((dark != 0).any(), "a heuristic that is always 0")
+
+
+def illegal_and_out_of_range_actions_change_nothing_inside_jit(sample: Sample) -> None:
+    """Outside of `jit` a game may refuse them; inside, it cannot."""
+    game = _make(sample, 7)
+    states = jax.vmap(game.init)(jnp.arange(game.min_size, game.max_size + 1))
+    for t in range(6):
+        states = jax.jit(jax.vmap(game.step))(states, jnp.argmax(jnp.roll(states.legal, t, 1), 1) - t)
+    actions = jnp.append(jnp.arange(-60, game.num_actions + 60), jnp.array([-(2**31), 2**31 - 1]))
+    every = jax.jit(jax.vmap(jax.vmap(game.step, (None, 0)), (0, None)))(states, actions)
+    allowed = np.zeros((len(states.size), len(actions)), bool)
+    allowed[:, 60 : 60 + game.num_actions] = np.asarray(states.legal & ~states.terminated[:, None])
+    _hold(allowed.any(), "no game that lasts for six actions")
+    for before, after in zip(jax.tree.leaves(states), jax.tree.leaves(every), strict=True):
+        same = np.asarray(after == before[:, None]).reshape(*allowed.shape, -1)
+        _hold(same[~allowed], "an illegal or out-of-range action that changes the position")
+    counted = np.asarray(every.move_count) == np.asarray(states.move_count)[:, None] + allowed
+    _hold(counted, "a legal action that does not count")
+
+
+def plain_jit_and_vmap_agree(sample: Sample) -> None:
+    """And `scan`, which played the random games."""
+    game = _make(sample, 6)
+    size = game.max_size - 1
+    states, actions = random_games(game, [size], seed=3, length=6)
+    plain = jitted = game.init(size)
+    several = jax.vmap(game.init)(jnp.array([size, game.max_size, size]))
+    step, steps = jax.jit(game.step), jax.jit(jax.vmap(game.step))
+    for t, (action,) in enumerate(actions):
+        plain, jitted = game.step(plain, action), step(jitted, action)
+        several = steps(several, jnp.array([action, 0, action]))
+        expected = jax.tree.map(lambda x, t=t: x[t + 1, 0], states)
+        for state in (plain, jitted, *(jax.tree.map(lambda x, i=i: x[i], several) for i in (0, 2))):
+            for field in GameState._fields[:-1]:
+                same = np.asarray(getattr(state, field) == getattr(expected, field))
+                _hold(same, f"{field} depends on how step is compiled")
+
+
+def one_trace_serves_every_side(sample: Sample) -> None:
+    """The live side is data."""
+    game = sample.game
+    chex.clear_trace_counter()
+    init, step = (jax.jit(chex.assert_max_traces(function, n=1)) for function in (game.init, game.step))
+    for size in np.unique(sample.sizes).tolist():
+        try:
+            state = init(jnp.int32(size))
+            state = step(state, jnp.argmax(state.legal))
+        except AssertionError as error:
+            raise BrokenPromise("a side that compiles again") from error
+        _hold((int(state.size), int(state.move_count)) == (size, 1), f"no first move on side {size}")
+
+
+def padding_changes_nothing(sample: Sample) -> None:
+    """A game on side n is the same on every padded side."""
+    small = _make(sample, 9)
+    side = small.max_size
+    large = sample.make(side + 4)
+    sizes = np.repeat(np.arange(small.min_size, side + 1), 4)
+    states, actions = random_games(small, sizes, seed=1, length=small.max_moves)
+    sides = jnp.asarray(sizes)[None]
+    moved = live_to_padded(padded_to_live(jnp.asarray(actions), sides, side), sides, side + 4)
+    padded = replay(large, jax.vmap(large.init)(jnp.asarray(sizes)), np.asarray(moved))
+    for field in ("size", "to_play", "terminated", "outcome", "move_count"):
+        _hold(getattr(padded, field) == getattr(states, field), f"{field} depends on the padding")
+    _hold(padded.board[..., :side, :side] == states.board, "board depends on the padding")
+    points = padded.legal[..., :-1].reshape(padded.board.shape)
+    inside = points[..., :side, :side].reshape(states.legal[..., :-1].shape)
+    _hold(inside == states.legal[..., :-1], "legal depends on the padding")
+    _hold(points.sum() == inside.sum(), "a legal action in the padding")
+    _hold(padded.legal[..., -1] == states.legal[..., -1], "pass depends on the padding")
+
+
+def the_symmetries_commute_with_step(sample: Sample) -> None:
+    """A turned or mirrored game, move by move, is the game turned or mirrored."""
+    game = _make(sample, 9)
+    side, sizes = game.max_size, jnp.arange(game.min_size, game.max_size + 1)
+    states, actions = random_games(game, np.asarray(sizes), seed=2, length=game.max_moves)
+    for which in sample.symmetries:
+        source = np.asarray(jax.vmap(symmetry, (None, 0, None))(which, sizes, side))  # [B, V]
+        target = np.asarray(jax.vmap(symmetry, (None, 0, None))(INVERSE_SYMMETRY[which], sizes, side))
+        transform = functools.partial(_transform, source)
+        starts = jax.vmap(game.setup)(transform(states.board[0]), sizes, states.to_play[0])
+        turned = replay(game, starts, np.take_along_axis(target, actions.T, 1).T)
+        legal = np.take_along_axis(np.asarray(states.legal), np.broadcast_to(source, states.legal.shape), -1)
+        _hold(turned.board == transform(states.board), f"symmetry {which} changes the stones")
+        _hold(turned.legal == legal, f"symmetry {which} changes the legal actions")
+        _hold(turned.outcome == states.outcome, f"symmetry {which} changes the outcome")
+
+
+PROMISES: tuple[Callable[[Sample], None], ...] = (
+    dtypes_and_shapes_are_those_of_the_record,
+    there_is_always_a_legal_action,
+    legal_actions_are_free_live_points_or_pass,
+    nothing_is_ever_placed_off_the_live_board,
+    a_finished_game_allows_exactly_pass,
+    a_finished_game_no_longer_changes,
+    the_sides_alternate_and_every_action_counts,
+    a_placed_stone_stays_and_a_pass_leaves_the_board_alone,
+    every_game_ends_within_its_cap_and_not_before_it_begins,
+    the_outcome_is_a_win_a_tie_or_a_loss_and_zero_until_the_end,
+    the_heuristic_is_zero_sum,
+    illegal_and_out_of_range_actions_change_nothing_inside_jit,
+    plain_jit_and_vmap_agree,
+    one_trace_serves_every_side,
+    padding_changes_nothing,
+    the_symmetries_commute_with_step,
+)
+
+
+def _hold(condition: Any, otherwise: str) -> None:
+    if not np.all(condition):
+        raise BrokenPromise(otherwise)
+
+
+def _make(sample: Sample, max_size: int) -> Game:
+    """The game on boards of side `max_size`, or more if its smallest is too near."""
+    return sample.make(max(max_size, sample.game.min_size + 2))
+
+
+def _live(sample: Sample) -> np.ndarray:
+    """bool[B, N, N]"""
+    return np.asarray(jax.vmap(live_points, (0, None))(jnp.asarray(sample.sizes), sample.game.max_size))
+
+
+def _transform(source: np.ndarray, boards: Any) -> np.ndarray:
+    """Boards [..., B, N, N] whose nodes come from `source`: int[B, V]."""
+    flat = boards.reshape(*boards.shape[:-2], -1)
+    points = np.broadcast_to(source[:, :-1], flat.shape)
+    return np.take_along_axis(flat, points, -1).reshape(boards.shape)

@@ -1,0 +1,1 @@
+"""The padded board as a graph, and subgraphs of it."""

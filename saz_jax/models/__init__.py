@@ -1,0 +1,1 @@
+"""How a network is asked for a prior and a value: alone, with subgraphs, or slid over the board."""

@@ -1,0 +1,1 @@
+"""Positions as text and pictures, games as SGF, results as tables and figures."""

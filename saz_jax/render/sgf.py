@@ -1,0 +1,178 @@
+"""Games to and from SGF (FF[4]), the only importer of sgfmill.
+
+SGF numbers the kinds of game: Go is GM[1], Othello GM[2] and Gomoku GM[4].  sgfmill reads and writes the tree
+and leaves GM alone.  Moves are in Go's notation for all three: two letters, column then row from the top
+left, empty for pass; they are written and read here, as sgfmill's writer has no letter for the 26th line.
+The k of Gomoku stands in the free-text property RU, as `k=5`.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from saz_jax.games import go, make_game
+from saz_jax.render.text import live_board, move_name
+from saz_jax.types import Game, GameState
+
+GAME_TYPES = {"go": 1, "othello": 2, "gomoku": 4}
+MAX_SIZE = 26
+"""sgfmill's limit: the small letters."""
+COLOURS = {1: "B", -1: "W"}
+
+
+class Record(NamedTuple):
+    """One game, from its opening position."""
+
+    game: Game
+    size: int
+    """Live side n."""
+    actions: tuple[int, ...]
+    """Actions on the padded board of `game`, passes included."""
+
+
+def to_sgf(game: Game, size: int, actions: Iterable[int], dark: str = "", light: str = "") -> str:
+    """The game of `actions` (padded, passes included) as SGF; its result if it has ended, and the names."""
+    if game.name not in GAME_TYPES:
+        raise ValueError(f"SGF has no game type for {game.name!r} here; it can be {', '.join(GAME_TYPES)}")
+    if size > MAX_SIZE:
+        raise ValueError(f"board side {size} exceeds what SGF can hold here; use at most {MAX_SIZE}")
+    state, step = game.init(size), jax.jit(game.step)
+    tree = _sgfmill().Sgf_game(size)
+    root = tree.get_root()
+    root.set("GM", GAME_TYPES[game.name])
+    for identifier, value in (("PB", dark), ("PW", light), *_rules(game, size)):
+        if value != "":
+            root.set(identifier, value)
+    if game.name == "othello":
+        _write_stones(root, live_board(state))
+    for number, action in enumerate(map(int, actions), start=1):
+        _check(game, state, action, number)
+        point = "" if action == game.num_actions - 1 else _letters(*divmod(action, game.max_size))
+        tree.extend_main_sequence().set_raw(COLOURS[int(state.to_play)], point.encode())
+        state = step(state, action)
+    if state.terminated:
+        root.set("RE", {1: "B+", -1: "W+", 0: "0"}[int(state.outcome)])
+    return tree.serialise().decode()
+
+
+def from_sgf(text: str, max_size: int | None = None, **options: Any) -> Record:
+    """The main line of an SGF game, replayed under the rules of `make_game(name, max_size, **options)`.
+
+    max_size: the padded side of the actions; the board's own side if None.
+    options: of the game; Go's komi and Gomoku's k default to what the file says.
+
+    A side that must pass passes even if the file leaves that out.  Variations and comments are skipped.
+    """
+    file = _read(text)
+    game = make_game(file.name, file.size if max_size is None else max_size, **(file.options | options))
+    state, step, skip = game.init(file.size), jax.jit(game.step), game.num_actions - 1
+    if any(not _are_stones(group, live_board(state)) for group in file.stones):
+        raise ValueError("the file sets up stones (AB, AW, AE); only games from the opening are read")
+    actions = []
+    for number, (player, raw) in enumerate(file.moves, start=1):
+        must_pass = state.legal[skip] and state.legal.sum() == 1 and not state.terminated
+        if must_pass and state.to_play != player:
+            actions.append(skip)
+            state = step(state, skip)
+        if state.to_play != player and not state.terminated:
+            raise ValueError(f"move {number} is {COLOURS[player]}'s out of turn; the sides must alternate")
+        actions.append(_action(raw, number, file.size, game.max_size))
+        _check(game, state, actions[-1], number)
+        state = step(state, actions[-1])
+    return Record(game, file.size, tuple(actions))
+
+
+class _File(NamedTuple):
+    """What a file says, before the rules have seen it."""
+
+    name: str
+    size: int
+    options: dict[str, Any]
+    moves: list[tuple[int, bytes]]
+    """(player, raw value)"""
+    stones: list[tuple[set, set, set]]
+    """Dark, light and empty points of each node that sets some up; sgfmill counts rows from the bottom."""
+
+
+def _read(text: str) -> _File:
+    try:
+        tree = _sgfmill().Sgf_game.from_string(text)
+        root, nodes = tree.get_root(), tree.get_main_sequence()
+        kind = root.get("GM") if root.has_property("GM") else 1
+        komi = root.get("KM") if root.has_property("KM") else None
+        rules = root.get("RU") if root.has_property("RU") else ""
+        stones = [node.get_setup_stones() for node in nodes if node.has_setup_stones()]
+    except ValueError as error:
+        raise ValueError(f"not a game in SGF ({error}); give one (;FF[4]GM[...]SZ[...] ...) tree") from error
+    name = {number: name for name, number in GAME_TYPES.items()}.get(kind)
+    if name is None:
+        known = ", ".join(f"GM[{number}] ({name})" for name, number in GAME_TYPES.items())
+        raise ValueError(f"GM[{kind}] is another game; those read here are {known}")
+    if name != "go" and not root.has_property("SZ"):
+        raise ValueError(f"this game of {name} does not tell its board side; add SZ[...] to its first node")
+    options: dict[str, Any] = {}
+    if name == "go" and komi is not None:
+        options["komi"] = komi
+    if name == "gomoku" and (match := re.fullmatch(r"k=(\d+)", rules)):
+        options["k"] = int(match[1])
+    moves = [(1 if colour == "b" else -1, raw) for colour, raw in (n.get_raw_move() for n in nodes) if colour]
+    return _File(name, tree.get_size(), options, moves, stones)
+
+
+def _sgfmill() -> Any:
+    try:
+        from sgfmill import sgf
+    except ImportError as error:
+        raise ImportError("SGF needs sgfmill; pip install 'saz_jax[sgf]'") from error
+    return sgf
+
+
+def _rules(game: Game, size: int) -> list[tuple[str, Any]]:
+    """What the file must say for the game to be replayed alike."""
+    options = dict(game.options)
+    if game.name == "gomoku":
+        return [("RU", f"k={options['k']}")]
+    if game.name == "go":
+        fair = go.FAIR_KOMI[min(size, len(go.FAIR_KOMI) - 1)]
+        return [("KM", fair if options["komi"] is None else options["komi"])]
+    return []
+
+
+def _check(game: Game, state: GameState, action: int, number: int) -> None:
+    """An action that the rules refuse, named by its place in the game."""
+    if state.terminated:
+        raise ValueError(f"move {number} comes after the end of the game; leave it out or check the options")
+    if not 0 <= action < game.num_actions or not state.legal[action]:
+        name = move_name(action, game.max_size) if 0 <= action < game.num_actions else action
+        raise ValueError(f"move {number} ({name}) is illegal in {game.name}; check the moves and the options")
+
+
+def _letters(row: int, column: int) -> str:
+    return chr(ord("a") + column) + chr(ord("a") + row)
+
+
+def _action(raw: bytes, number: int, size: int, max_size: int) -> int:
+    if raw == b"" or (raw == b"tt" and size <= 19):  # tt is how older files pass
+        return max_size * max_size
+    column, row = (byte - ord("a") for byte in raw) if len(raw) == 2 else (-1, -1)
+    if not (0 <= row < size and 0 <= column < size):
+        raise ValueError(
+            f"move {number} [{raw.decode(errors='replace')}] is off a board of side {size}; "
+            f"use letters from aa to {_letters(size - 1, size - 1)}"
+        )
+    return row * max_size + column
+
+
+def _write_stones(root: Any, board: np.ndarray) -> None:
+    for identifier, stone in (("AB", 1), ("AW", -1)):
+        root.set_raw_list(identifier, [_letters(*point).encode() for point in np.argwhere(board == stone)])
+
+
+def _are_stones(group: tuple[set, set, set], board: np.ndarray) -> bool:
+    """Whether set-up stones are just those of the opening position."""
+    dark, light, empty = ({(len(board) - 1 - row, column) for row, column in points} for points in group)
+    expected = ({tuple(point) for point in np.argwhere(board == stone).tolist()} for stone in (1, -1))
+    return not empty and [dark, light] == list(expected)

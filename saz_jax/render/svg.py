@@ -1,0 +1,149 @@
+"""Positions as SVG pictures: green squares for Othello, a wooden board with lines for the other games."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from saz_jax.render.text import column_name, live_board, move_name
+from saz_jax.types import GameState
+
+CELL = 40
+"""Side of a cell in the picture's own units."""
+MARGIN = 24
+"""Room for the coordinates on each side."""
+
+STONES = {1: "dark", -1: "light"}
+DEFINITIONS = """<defs>
+<radialGradient id="dark" cx="0.35" cy="0.3" r="0.8"><stop offset="0" stop-color="#6b6b6b"/>\
+<stop offset="1" stop-color="#0c0c0c"/></radialGradient>
+<radialGradient id="light" cx="0.35" cy="0.3" r="0.8"><stop offset="0.2" stop-color="#ffffff"/>\
+<stop offset="1" stop-color="#c4c0b6"/></radialGradient>
+</defs>"""
+
+
+class Palette(NamedTuple):
+    """The colours of one kind of board."""
+
+    frame: str
+    text: str
+    warm: str
+    """Positive heat."""
+    cold: str
+    """Negative heat."""
+
+
+GREEN = Palette(frame="#4a3626", text="#e9dcc9", warm="#ffb000", cold="#3a4fd0")
+WOOD = Palette(frame="#e6bc72", text="#5c4019", warm="#d7301f", cold="#2166ac")
+
+
+class Picture(str):
+    """SVG source that a notebook shows as a picture."""
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+
+def render(
+    state: GameState, game: str = "gomoku", heat: Any = None, last_move: int | None = None, width: int = 400
+) -> Picture:
+    """A picture of one position, `width` pixels wide.
+
+    game: its name, which chooses the style: squares for "othello", lines for every other.
+    heat: float[V], float[N, N] or float[n, n], one number per point, for example a policy or Q-values.  The
+      largest magnitude is painted in full colour, positive warm and negative blue; NaN and pass are left out.
+    last_move: the action to mark.
+    """
+    board, max_size = live_board(state), state.board.shape[0]
+    size = len(board)
+    side = size * CELL + 2 * MARGIN
+    palette, grid = (GREEN, _squares) if game == "othello" else (WOOD, _lines)
+    parts = [
+        '<svg xmlns="http://www.w3.org/2000/svg"',
+        f'     width="{width}" height="{width}" viewBox="0 0 {side} {side}">',
+        DEFINITIONS,
+        f'<rect width="{side}" height="{side}" rx="6" fill="{palette.frame}"/>',
+        *grid(size),
+        *_coordinates(size, palette.text),
+    ]
+    if heat is not None:
+        parts += _heat(_live_heat(heat, size, max_size), max_size, palette)
+    for row, column in np.argwhere(board):
+        parts.append(_circle(row, column, 0.45, f"url(#{STONES[int(board[row, column])]})"))
+    if last_move is not None and 0 <= last_move < max_size * max_size:
+        row, column = divmod(last_move, max_size)
+        parts.append(_circle(row, column, 0.12, "#e5482d"))
+    return Picture("\n".join([*parts, "</svg>"]))
+
+
+def _centre(index: int) -> float:
+    """Where the middle of a row or column lies."""
+    return MARGIN + CELL * (int(index) + 0.5)
+
+
+def _circle(row: int, column: int, radius: float, fill: str) -> str:
+    return f'<circle cx="{_centre(column):g}" cy="{_centre(row):g}" r="{radius * CELL:g}" fill="{fill}"/>'
+
+
+def _squares(size: int) -> Iterator[str]:
+    far = MARGIN + size * CELL
+    yield f'<rect x="{MARGIN}" y="{MARGIN}" width="{size * CELL}" height="{size * CELL}" fill="#2e8b57"/>'
+    ticks = [MARGIN + CELL * i for i in range(size + 1)]
+    path = "".join(f"M{t} {MARGIN}V{far}M{MARGIN} {t}H{far}" for t in ticks)
+    yield f'<path d="{path}" stroke="#1c5a38" stroke-width="1.5" stroke-linecap="square"/>'
+
+
+def _lines(size: int) -> Iterator[str]:
+    near, far = _centre(0), _centre(size - 1)
+    ticks = [_centre(i) for i in range(size)]
+    path = "".join(f"M{t:g} {near:g}V{far:g}M{near:g} {t:g}H{far:g}" for t in ticks)
+    yield f'<path d="{path}" stroke="#5c4019" stroke-width="1.2" stroke-linecap="square"/>'
+    for row, column in _star_points(size):
+        yield _circle(row, column, 0.09, "#5c4019")
+
+
+def _star_points(size: int) -> list[tuple[int, int]]:
+    """Where Go boards carry dots: the third or fourth line, and the middle of odd boards."""
+    if size < 7:
+        return []
+    edge = 2 if size < 12 else 3
+    middle = [size // 2] if size % 2 else []
+    ticks = [edge, *middle, size - 1 - edge]
+    points = [(row, column) for row in ticks for column in ticks]
+    corners_and_centre = [(r, c) for r, c in points if ([r] == middle) == ([c] == middle)]
+    return points if size >= 17 else corners_and_centre
+
+
+def _coordinates(size: int, colour: str) -> Iterator[str]:
+    font = f'font-family="sans-serif" font-size="13" fill="{colour}" text-anchor="middle"'
+    for i in range(size):
+        yield f'<text x="{_centre(i):g}" y="{MARGIN * 0.68:g}" {font}>{column_name(i)}</text>'
+        yield f'<text x="{MARGIN * 0.5:g}" y="{_centre(i) + 4:g}" {font}>{i + 1}</text>'
+
+
+def _live_heat(heat: Any, size: int, max_size: int) -> np.ndarray:
+    """float[n, n] from any of the accepted shapes."""
+    values = np.asarray(heat, float)
+    if values.shape == (max_size * max_size + 1,):
+        values = values[:-1].reshape(max_size, max_size)
+    if values.shape not in ((max_size, max_size), (size, size)):
+        raise ValueError(
+            f"heat has shape {values.shape}; give ({max_size * max_size + 1},), ({max_size}, {max_size}) "
+            f"or ({size}, {size})"
+        )
+    return values[:size, :size]
+
+
+def _heat(values: np.ndarray, max_size: int, palette: Palette) -> Iterator[str]:
+    """A tinted square per point; hovering over it shows the number."""
+    finite = np.isfinite(values)
+    largest = np.abs(values[finite]).max(initial=0.0)
+    for row, column in np.argwhere(finite & (values != 0)):
+        value = values[row, column]
+        colour, opacity = palette.warm if value > 0 else palette.cold, 0.85 * abs(value) / largest
+        x, y = _centre(column) - CELL / 2, _centre(row) - CELL / 2
+        name = move_name(row * max_size + column, max_size)
+        yield (
+            f'<rect class="heat" x="{x:g}" y="{y:g}" width="{CELL}" height="{CELL}" '
+            f'fill="{colour}" fill-opacity="{opacity:.3f}"><title>{name} {value:.3g}</title></rect>'
+        )

@@ -1,0 +1,299 @@
+"""Tree search guided by an `EvaluateFn`: AlphaZero's PUCT and Gumbel MuZero, on mctx.
+
+Both are exact about the rules: a finished game is worth its outcome and nothing else, the sign of a value
+follows `to_play` before and after each move, and no illegal move is ever expanded.  Nothing depends on the
+padding: ties fall to the first move on the board, and noise is drawn by live index.
+"""
+
+import functools
+import os
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
+
+import jax
+import jax.numpy as jnp
+import mctx
+
+from saz_jax.config import SearchConfig
+from saz_jax.games.board import padded_to_live
+from saz_jax.search.tree import (
+    ROOT,
+    SelectFn,
+    Tree,
+    grow_tree,
+    most_visited,
+    principal_variation,
+    tree_memory,
+)
+from saz_jax.types import Array, EvaluateFn, Evaluation, Game, GameState, SearchFn, SearchOutput, Variables
+
+# Typed for mctx's own tree; ours has the fields that they read.
+sequential_halving: Any = mctx.gumbel_muzero_root_action_selection
+follow_improved_policy: Any = mctx.gumbel_muzero_interior_action_selection
+
+MASKED = jnp.finfo(jnp.float32).min
+"""Log-probability of an illegal move: finite, since 0 * -inf would be nan."""
+
+TreeSearchFn: TypeAlias = Callable[[Variables, Array, GameState, Any], tuple[SearchOutput, Tree]]
+"""A `SearchFn` that hands out its trees as well."""
+
+
+class GumbelRoot(NamedTuple):
+    """What a Gumbel search keeps of its root."""
+
+    root_gumbel: Array
+    """float32[V]: the noise; mctx finds it by this name."""
+    prior: Array
+    """float32[V]: the log prior before exploration noise, which the policy learned must not contain."""
+
+
+class Strategy(NamedTuple):
+    """What distinguishes one kind of search from another; the functions see one game."""
+
+    prepare: Callable[[Array, Array, GameState, Array], tuple[Array, Any]]
+    """(key, log prior[V], root, temperature) -> (log prior[V] with noise, data kept in the tree)."""
+    select_root: SelectFn
+    select: SelectFn
+    conclude: Callable[[Array, Tree, GameState, Array], tuple[Array, Array]]
+    """(key, tree, root, temperature) -> (policy[V], action)."""
+
+
+def make_search(
+    game: Game, evaluate: EvaluateFn, config: SearchConfig, memory_limit: int | None = None
+) -> SearchFn:
+    """A search of `config.kind` that asks `evaluate` about every new position.
+
+    puct (App. "MCTS", Alg. 1 and 2): `policy` is N^(1/temperature), and `action` is drawn from it; at
+    temperature 0 it is the most visited move.  Each simulation adds one visit to a move of the root.
+    gumbel: `policy` is the prior improved by the completed Q-values, whatever the temperature; the
+    temperature scales the noise at the root, so that at 0 `action` is the best move found.
+    Trees above `memory_limit` bytes (the device's or the machine's memory if None) are refused.
+    """
+    search_trees = make_tree_search(game, evaluate, config, memory_limit)
+
+    def search(variables: Variables, key: Array, states: GameState, temperature: Any) -> SearchOutput:
+        output, _ = search_trees(variables, key, states, temperature)
+        return output
+
+    return search
+
+
+def make_tree_search(
+    game: Game, evaluate: EvaluateFn, config: SearchConfig, memory_limit: int | None = None
+) -> TreeSearchFn:
+    """What `make_search` makes, but it hands out the trees as well, to be looked at."""
+    check(config)
+    strategy = {"puct": puct, "gumbel": gumbel}[config.kind](config)
+
+    def search(
+        variables: Variables, key: Array, states: GameState, temperature: Any
+    ) -> tuple[SearchOutput, Tree]:
+        batch = check_states(game, states, temperature)
+        check_memory(game, batch, config.simulations, memory_limit)
+        temperature = jnp.broadcast_to(jnp.asarray(temperature, jnp.float32), (batch,))
+        root_key, noise_key, tree_key, action_key = jax.random.split(key, 4)
+
+        def judge(key: Array, states: GameState) -> Evaluation:
+            evaluation = evaluate(variables, key, states)
+            if config.score:
+                score = jax.vmap(functools.partial(share_of_stones, game))(states)
+                value = (1 - config.score) * evaluation.value + config.score * score
+                evaluation = evaluation._replace(value=value)
+            return exact(evaluation, states)
+
+        def expand(key: Array, states: GameState, action: Array) -> tuple[Evaluation, GameState]:
+            after = jax.vmap(game.step)(states, action)
+            return judge(key, after), after
+
+        said, value = judge(root_key, states)
+        prior = jax.vmap(functools.partial(prefer_wins, game))(states, said) if config.take_wins else said
+        noise_keys = jax.random.split(noise_key, batch)
+        prior, extra_data = jax.vmap(strategy.prepare)(noise_keys, prior, states, temperature)
+        tree = grow_tree(
+            tree_key,
+            Evaluation(prior, value),
+            states,
+            expand=expand,
+            select_root=strategy.select_root,
+            select=strategy.select,
+            simulations=config.simulations,
+            extra_data=extra_data,
+        )
+        action_keys = jax.random.split(action_key, batch)
+        policy, action = jax.vmap(strategy.conclude)(action_keys, tree, states, temperature)
+        output = SearchOutput(
+            action=action,
+            policy=policy,
+            value=tree.node_values[:, ROOT],
+            surprise=jnp.sum(jax.scipy.special.rel_entr(policy, jnp.exp(said)), axis=-1),
+            visits=tree.children_visits[:, ROOT],
+            qvalues=tree.children_qvalues[:, ROOT],
+            principal_variation=jax.vmap(principal_variation)(tree),
+        )
+        return output, tree
+
+    return search
+
+
+def exact(evaluation: Evaluation, states: GameState) -> Evaluation:
+    """The evaluation with log-probabilities over legal moves; a finished game's value is its outcome."""
+    logits = jax.nn.log_softmax(jnp.where(states.legal, evaluation.logits, MASKED))
+    return Evaluation(
+        logits=jnp.where(states.legal, logits, MASKED),
+        value=jnp.where(states.terminated, states.outcome * states.to_play, evaluation.value),
+    )
+
+
+def prefer_wins(game: Game, state: GameState, prior: Array) -> Array:
+    """The log prior [V] of moves that win at once, if there are any; else the prior as it is."""
+    after = jax.vmap(game.step, (None, 0))(state, jnp.arange(state.legal.shape[0], dtype=jnp.int32))
+    wins = state.legal & after.terminated & (after.outcome * state.to_play > 0)
+    # The others keep a little, so that they stay above illegal moves.
+    return jnp.where(state.legal, jax.nn.log_softmax(prior + 100.0 * wins), MASKED)
+
+
+def share_of_stones(game: Game, state: GameState) -> Array:
+    """float32[] in [-1, 1]: the greedy player's score for the player to move, per stone on the board."""
+    stones = jnp.maximum(jnp.sum(state.board != 0), 1)
+    return jnp.clip(game.heuristic(state, state.to_play) / stones, -1, 1)
+
+
+def live_noise(draw: Callable[[Array, tuple[int]], Array], key: Array, state: GameState) -> Array:
+    """float32[V]: noise drawn by live index, so that a move gets the same whatever the padding."""
+    nodes = state.legal.shape[0]
+    return draw(key, (nodes,))[padded_to_live(jnp.arange(nodes), state.size, state.board.shape[0])]
+
+
+def explore(config: SearchConfig, key: Array, prior: Array, state: GameState) -> Array:
+    """The root's log prior [V] with its share of Dirichlet noise over the legal moves."""
+    if config.noise_fraction == 0:
+        return prior
+    alpha = config.noise_concentration / jnp.sum(state.legal)
+    gamma = live_noise(lambda key, shape: jax.random.loggamma(key, alpha, shape), key, state)
+    dirichlet = jax.nn.log_softmax(jnp.where(state.legal, gamma, MASKED))
+    share = config.noise_fraction
+    mixed = jnp.logaddexp(jnp.log1p(-share) + prior, jnp.log(share) + dirichlet)
+    return jnp.where(state.legal, mixed, MASKED)
+
+
+def puct(config: SearchConfig) -> Strategy:
+    """AlphaZero's search with raw Q in [-1, 1] (App. "MCTS")."""
+
+    def prepare(key: Array, prior: Array, state: GameState, temperature: Array) -> tuple[Array, None]:
+        return explore(config, key, prior, state), None
+
+    def select(tree: Tree, node: Array) -> Array:
+        visits = tree.children_visits[node]
+        # Before the first visit U is 0 and all Q are equal: counting one visit lets the prior decide.
+        total = jnp.maximum(jnp.sum(visits), 1)
+        unvisited = tree.raw_values[node] if config.unvisited == "parent" else 0.0
+        qvalues = jnp.where(visits > 0, tree.children_qvalues[node], unvisited)
+        prior = jnp.exp(tree.children_prior_logits[node])
+        score = qvalues + config.c_puct * prior * jnp.sqrt(total) / (1 + visits)
+        return jnp.argmax(jnp.where(tree.states.legal[node], score, -jnp.inf)).astype(jnp.int32)
+
+    def conclude(key: Array, tree: Tree, state: GameState, temperature: Array) -> tuple[Array, Array]:
+        visits = tree.children_visits[ROOT]
+        best = jax.nn.one_hot(most_visited(visits, tree.children_qvalues[ROOT]), visits.shape[0])
+        power = (visits / jnp.max(visits)) ** (1 / jnp.where(temperature > 0, temperature, 1.0))
+        policy = jnp.where(temperature > 0, power / jnp.sum(power), best)
+        drawn = jnp.argmax(jnp.log(policy) + live_noise(jax.random.gumbel, key, state))
+        return policy, drawn.astype(jnp.int32)
+
+    return Strategy(prepare, select, select, conclude)
+
+
+def gumbel(config: SearchConfig) -> Strategy:
+    """Gumbel MuZero: sequential halving at the root, the improved policy below it."""
+
+    def prepare(key: Array, prior: Array, state: GameState, temperature: Array):
+        noise = live_noise(jax.random.gumbel, key, state) * (config.gumbel_scale * temperature)
+        explored = explore(config, jax.random.fold_in(key, 0), prior, state)
+        return explored, GumbelRoot(root_gumbel=noise, prior=prior)
+
+    def select_root(tree: Tree, node: Array) -> Array:
+        return sequential_halving(
+            None,
+            tree,
+            node,
+            num_simulations=config.simulations,
+            max_num_considered_actions=config.considered,
+            qtransform=completed_qvalues,
+        )
+
+    def select(tree: Tree, node: Array) -> Array:
+        # Never illegal: an illegal move scores 0 here, and the legal scores have a positive sum.
+        return follow_improved_policy(None, tree, node, None, qtransform=completed_qvalues)
+
+    def conclude(key: Array, tree: Tree, state: GameState, temperature: Array) -> tuple[Array, Array]:
+        visits = tree.children_visits[ROOT]
+        qvalues = completed_qvalues(tree, ROOT)
+        score = tree.extra_data.root_gumbel + tree.children_prior_logits[ROOT] + qvalues
+        action = jnp.argmax(jnp.where(visits == jnp.max(visits), score, -jnp.inf))
+        return jax.nn.softmax(tree.extra_data.prior + qvalues), action.astype(jnp.int32)
+
+    return Strategy(prepare, select_root, select, conclude)
+
+
+def completed_qvalues(tree: Tree, node: Any) -> Array:
+    """float32[V]: Q-values scaled to compare with logits, the mixed value where unvisited, 0 where illegal.
+
+    As `mctx.qtransform_completed_by_mix_value`, whose scale would also count illegal moves, and so padding.
+    """
+    visits, qvalues = tree.children_visits[node], tree.children_qvalues[node]
+    legal, visited, total = tree.states.legal[node], visits > 0, jnp.sum(visits)
+    weight = jnp.where(visited, jnp.exp(tree.children_prior_logits[node]), 0.0)
+    average = jnp.sum(weight * qvalues) / jnp.maximum(jnp.sum(weight), jnp.finfo(weight.dtype).tiny)
+    completed = jnp.where(visited, qvalues, (tree.raw_values[node] + total * average) / (total + 1))
+    low = jnp.min(completed, where=legal, initial=jnp.inf)
+    high = jnp.max(completed, where=legal, initial=-jnp.inf)
+    scale = 0.1 * (50 + jnp.max(visits)) / jnp.maximum(high - low, 1e-8)
+    return jnp.where(legal, scale * (completed - low), 0.0)
+
+
+def check(config: SearchConfig) -> None:
+    """Refuse settings that no search can run with."""
+    if config.kind not in ("puct", "gumbel"):
+        raise ValueError(f"unknown search kind {config.kind!r}; choose puct or gumbel")
+    if config.unvisited not in ("parent", "zero"):
+        raise ValueError(f"unknown unvisited={config.unvisited!r}; choose parent or zero")
+    if config.simulations < 1:
+        raise ValueError(f"simulations={config.simulations}; a search needs at least 1")
+    if config.considered < 1:
+        raise ValueError(f"considered={config.considered}; gumbel needs at least 1 root move")
+    if not 0 <= config.noise_fraction < 1:
+        raise ValueError(f"noise_fraction={config.noise_fraction}; use a share from 0 to below 1")
+    if not 0 <= config.score <= 1:
+        raise ValueError(f"score={config.score}; use a weight from 0 (the network alone) to 1")
+    for name in ("c_puct", "gumbel_scale"):
+        if not getattr(config, name) >= 0:
+            raise ValueError(f"{name}={getattr(config, name)}; use 0 or more")
+    if not config.noise_concentration > 0:
+        raise ValueError(f"noise_concentration={config.noise_concentration}; use a positive number")
+
+
+def check_states(game: Game, states: GameState, temperature: Any) -> int:
+    """B, after refusing positions of another padding, single positions and negative temperatures."""
+    if states.board.ndim != 3:
+        raise ValueError(f"states.board has shape {states.board.shape}; search takes a batch [B, N, N]")
+    if states.board.shape[1] != game.max_size:
+        raise ValueError(
+            f"positions are padded to side {states.board.shape[1]}, the search to max_size={game.max_size}; "
+            "make both from the same game"
+        )
+    if isinstance(temperature, int | float) and not temperature >= 0:
+        raise ValueError(f"temperature={temperature}; use 0 (best move) or more")
+    return states.board.shape[0]
+
+
+def check_memory(game: Game, batch: int, simulations: int, limit: int | None) -> None:
+    """Refuse trees that the device, or the machine if the device does not tell, cannot hold."""
+    needed = tree_memory(game, batch, simulations)
+    if limit is None:
+        stats = jax.local_devices()[0].memory_stats()
+        limit = stats["bytes_limit"] if stats else os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if needed > limit:
+        raise ValueError(
+            f"trees of {batch} games x {simulations} simulations on side {game.max_size} take "
+            f"{needed / 1e9:.1f} GB of {limit / 1e9:.1f} GB; lower the batch or the simulations"
+        )

@@ -1,0 +1,68 @@
+"""A trained network in one small file: numbers and JSON, never code.
+
+An export is an uncompressed `.npz`: one member per array, named by its path in the variables, and
+`about`, the bytes of a JSON object with the writer's facts, the version of this format and a checksum of
+the arrays.
+"""
+
+import json
+import os
+import uuid
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from saz_jax.storage.named_arrays import checksum, flatten, nest
+from saz_jax.types import Variables
+
+FORMAT = 1
+"""Version of the format; readers refuse other ones."""
+
+
+def export(path: str | os.PathLike, variables: Variables, meta: Mapping[str, Any]) -> None:
+    """Write `variables` and the JSON object `meta` to the file `path`, at once or not at all."""
+    path = Path(path)
+    arrays = flatten(variables)
+    for name, array in arrays.items():
+        if array.dtype.kind not in "biuf":
+            raise ValueError(f"{name} has dtype {array.dtype}, which .npz cannot hold; cast it to float32")
+    about = json.dumps({**meta, "format": FORMAT, "sha256": checksum(arrays)}).encode()
+    # Beside its goal, not in the temporary folder: the last step is atomic only within one file system.
+    half = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with open(half, "wb") as file:
+                np.savez(file, allow_pickle=False, about=np.frombuffer(about, np.uint8), **arrays)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(half, path)
+        finally:
+            half.unlink(missing_ok=True)
+    except OSError as error:
+        raise OSError(f"cannot write the export {path}: {error}") from error
+
+
+def read_export(path: str | os.PathLike) -> tuple[dict[str, Any], dict[str, Any]]:
+    """(variables as numpy arrays, meta) of the file that `export` wrote; runs no code found in it."""
+    try:
+        with zipfile.ZipFile(path) as members:
+            if any(member.compress_type != zipfile.ZIP_STORED for member in members.infolist()):
+                raise ValueError("an export is never compressed, so that it cannot be larger than its file")
+        with np.load(path, allow_pickle=False) as members:
+            arrays = dict(members)
+        meta = json.loads(arrays.pop("about").tobytes())
+        version, expected = meta.pop("format"), meta.pop("sha256")
+        variables = nest(arrays)
+    except OSError as error:
+        raise ValueError(f"cannot read {path} ({error.strerror}); give the path of an export") from error
+    except Exception as error:  # whatever zipfile, numpy and json stumble over
+        raise ValueError(f"{path} is not a whole export of saz_jax; export the agent again") from error
+    if version != FORMAT:
+        raise ValueError(f"{path} has export format {version!r}, this version reads {FORMAT}; update saz_jax")
+    if checksum(arrays) != expected:
+        raise ValueError(f"{path} is damaged: its arrays differ from their checksum; export the agent again")
+    return variables, meta

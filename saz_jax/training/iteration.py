@@ -1,0 +1,279 @@
+"""One iteration of training (Alg. 3) as a function of the state before it, the configuration and its number.
+
+Nothing here touches a disk.  `iterate` leaves the state that it is given untouched, so that an interrupt in
+the middle of an iteration loses that iteration and nothing else.
+"""
+
+import dataclasses
+import functools
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from saz_jax.config import TrainConfig
+from saz_jax.games import make_game
+from saz_jax.models import evaluators
+from saz_jax.storage.metrics import Row
+from saz_jax.storage.named_arrays import mismatch
+from saz_jax.training import devices
+from saz_jax.training.learner import LearnerState, StepFn, as_batch, make_learner
+from saz_jax.training.replay import Positions, Replay, release
+from saz_jax.training.selfplay import Moves, PlayFn, make_new_games, make_play
+from saz_jax.training.traced_programs import remembered
+from saz_jax.types import Game, GameState, Model, Variables
+
+SUBGRAPH_MODELS = ("saz", "model2", "model4")
+CHUNK = 2
+"""Moves per call of the compiled self-play: few enough to show progress and to stop soon."""
+
+Progress = Callable[[str, int, int], None]
+"""(phase, done, total) -> None."""
+GameMaker = Callable[[int], Game]
+"""max_size -> the game; for games that `make_game` does not know."""
+
+
+class DivergedError(FloatingPointError):
+    """The loss is no longer a finite number."""
+
+
+class Program(NamedTuple):
+    """What is compiled once and stays the same over the whole run."""
+
+    config: TrainConfig
+    mesh: Mesh
+    make: GameMaker
+    game: Game
+    model: Model
+    begin: Callable[[int], tuple[Variables, GameState]]
+    """seed -> untrained weights and the first games."""
+    play: PlayFn
+    init_learner: Callable[[Any], LearnerState]
+    learn: StepFn
+
+
+class RunState(NamedTuple):
+    """What an iteration changes."""
+
+    iteration: int
+    """Iterations done."""
+    learner: LearnerState
+    games: GameState
+    """The games under way."""
+    pending: Positions
+    """Their positions so far."""
+    replay: tuple[Positions, ...]
+    seconds: float
+    """Wall-clock time spent in iterations, over all stretches of the run."""
+
+
+def make_program(config: TrainConfig, make: GameMaker | None = None, traced: Path | None = None) -> Program:
+    """Everything that can be built, and checked, before the first computation.
+
+    `traced` is a folder that remembers programs of earlier starts; it cannot know games of another maker.
+    """
+    check(config)
+    mesh = devices.make_mesh()
+    devices.check_divides(mesh, "selfplay.games", config.selfplay.games)
+    devices.check_divides(mesh, "learner.batch_size", config.learner.batch_size)
+    if make is not None or mesh.size > 1:
+        traced = None
+    make = make or functools.partial(make_game, config.game, **config.game_options)
+    game = make(max(config.sizes))
+    for size in config.sizes:
+        jax.eval_shape(functools.partial(game.init, size))  # refuses a bad side, computes nothing
+    model = evaluators.make_model(config.model_config, game)
+    evaluators.check_sizes(model, config.sizes)
+    playing = model
+    if config.model in SUBGRAPH_MODELS and not config.selfplay.subgraphs:
+        playing = evaluators.make_model(dataclasses.replace(config.model_config, name="model3"), game)
+    init_learner, learn = make_learner(model.network, config.learner)
+    everywhere = NamedSharding(mesh, PartitionSpec())
+    begin = make_begin(config, game, model)
+    play = make_play(game, playing.evaluate, config.search, config.selfplay, config.sizes, CHUNK, mesh)
+    if traced is not None:
+        begin = remembered(begin, traced, "begin", config)
+        play = remembered(play, traced, "play", config)
+    return Program(
+        config=config,
+        mesh=mesh,
+        make=make,
+        game=game,
+        model=model,
+        begin=begin,
+        play=play,
+        init_learner=jax.jit(init_learner),
+        learn=jax.jit(learn, donate_argnums=0, out_shardings=everywhere),
+    )
+
+
+def make_begin(config: TrainConfig, game: Game, model: Model) -> Callable[[int], tuple[Variables, GameState]]:
+    """seed -> untrained weights and the first games; operation by operation they would take seconds."""
+    new_games = make_new_games(game, config.sizes, config.selfplay.favour, config.selfplay.openings)
+
+    @jax.jit
+    def begin(seed: int) -> tuple[Variables, GameState]:
+        weights_key, games_key = jax.random.split(jax.random.key(seed))
+        return model.network.init(weights_key), new_games(games_key, config.selfplay.games)
+
+    return begin
+
+
+def check(config: TrainConfig) -> None:
+    """Raise `ValueError` for settings that make no sense together."""
+    if not config.sizes or len(set(config.sizes)) != len(config.sizes):
+        raise ValueError(f"sizes={config.sizes}; name each board side once, at least one")
+    if config.selfplay.moves < CHUNK or config.selfplay.moves % CHUNK:
+        raise ValueError(f"selfplay.moves={config.selfplay.moves}; use a multiple of {CHUNK}")
+    if not 0 < config.selfplay.full_share <= 1:
+        raise ValueError(f"selfplay.full_share={config.selfplay.full_share}; use a share above 0, up to 1")
+    if config.selfplay.openings < 0:
+        raise ValueError(f"selfplay.openings={config.selfplay.openings}; use 0 (none) or more plies")
+    if not 0 <= config.selfplay.slips < 1:
+        raise ValueError(f"selfplay.slips={config.selfplay.slips}; use a share from 0 to below 1")
+    if config.learner.history < 1 or config.learner.passes <= 0:
+        raise ValueError(
+            f"learner.history={config.learner.history}, learner.passes={config.learner.passes}; "
+            f"use at least 1 iteration and more than 0 passes"
+        )
+    if not 0 <= config.learner.surprise <= 1:
+        raise ValueError(f"learner.surprise={config.learner.surprise}; use a share from 0 to 1")
+    piece = config.learner.piece
+    if piece < 0 or (piece and config.learner.batch_size % piece):
+        raise ValueError(
+            f"learner.piece={piece} does not divide learner.batch_size={config.learner.batch_size}"
+        )
+    if not 0 <= config.learner.average < 1:
+        raise ValueError(f"learner.average={config.learner.average}; use 0 (off) or a decay such as 0.999")
+
+
+def start(program: Program, weights: Variables | None = None) -> RunState:
+    """The state before the first iteration, the same for the same seed; from `weights` if they are given."""
+    untrained, games = program.begin(program.config.seed)
+    if weights is not None and (problem := mismatch(weights, untrained)):
+        raise ValueError(
+            f"the weights to start from do not fit this network: {problem}; "
+            f"use the model and network settings they were trained with"
+        )
+    learner = program.init_learner(untrained if weights is None else weights)
+    learner, games = jax.device_get((learner, games))
+    return RunState(
+        iteration=0,
+        learner=devices.copy(program.mesh, learner),
+        games=devices.split(program.mesh, games),
+        pending=Positions.blank(program.game.max_size),
+        replay=(),
+        seconds=0.0,
+    )
+
+
+def iterate(program: Program, state: RunState, progress: Progress) -> tuple[RunState, Row]:
+    """One iteration: self-play, then optimisation on the history; `state` itself stays untouched."""
+    config, began = program.config, time.monotonic()
+    key = jax.random.fold_in(jax.random.key(config.seed), state.iteration + 1)
+    play_key, learn_key = jax.random.split(key)
+    games, pending, positions, played = self_play(program, state, play_key, progress)
+    played_in = time.monotonic() - began
+    replay = Replay(config.learner.history)
+    for block in (*state.replay, positions):
+        replay.add(block)
+    learner, losses = optimise(program, state, replay, learn_key, progress)
+    seconds = time.monotonic() - began
+    row: Row = {
+        "iteration": state.iteration + 1,
+        "seconds": state.seconds + seconds,
+        "positions": config.selfplay.games * config.selfplay.moves * (state.iteration + 1),
+        "positions_per_second": config.selfplay.games * config.selfplay.moves / played_in,
+        "games_per_second": played["games"] / played_in,
+        "selfplay_share": played_in / seconds,
+        "history": len(replay),
+        **played,
+        **losses,
+    }
+    state = RunState(
+        state.iteration + 1, learner, games, pending, tuple(replay.iterations), state.seconds + seconds
+    )
+    return state, row
+
+
+def self_play(
+    program: Program, state: RunState, key: jax.Array, progress: Progress
+) -> tuple[GameState, Positions, Positions, Row]:
+    """(games under way, their positions, positions of the games that ended, figures)."""
+    games, pending, ended = state.games, state.pending, []
+    finished, dark, entropy = 0, 0.0, []
+    chunks = program.config.selfplay.moves // CHUNK
+    for chunk in range(chunks):
+        games, moves = program.play(state.learner.average, jax.random.fold_in(key, chunk), games)
+        moves: Moves = devices.fetch(moves)
+        released, pending = release(pending, as_positions(moves), moves.ended, moves.outcome)
+        ended.append(released)
+        finished += int(moves.ended.sum())
+        dark += float(((moves.outcome + 1) / 2)[moves.ended].sum())
+        policy = moves.policy[moves.searched]
+        entropy.append(-np.sum(policy * np.log(np.where(policy > 0, policy, 1)), axis=-1))
+        progress("self-play", chunk + 1, chunks)
+    positions = Positions.join(ended)
+    figures: Row = {
+        "games": finished,
+        "game_length": len(positions.size) / max(finished, 1),
+        "dark_outcome": dark / max(finished, 1),
+        "policy_entropy": float(np.concatenate(entropy).mean()),
+    }
+    return games, pending, positions, figures
+
+
+def as_positions(moves: Moves) -> Positions:
+    """The positions of T moves in B lanes, move by move."""
+    count, lanes = moves.ended.shape
+
+    def flatten(x: Any) -> np.ndarray:
+        return np.asarray(x).reshape(count * lanes, *x.shape[2:])
+
+    return Positions(
+        board=flatten(moves.board),
+        size=flatten(moves.size),
+        to_play=flatten(moves.to_play),
+        legal=flatten(moves.legal),
+        policy=flatten(moves.policy),
+        searched=flatten(moves.searched),
+        surprise=flatten(moves.surprise),
+        outcome=np.zeros(count * lanes, np.float32),
+        lane=np.tile(np.arange(lanes, dtype=np.int32), count),
+    )
+
+
+def optimise(
+    program: Program, state: RunState, replay: Replay, key: jax.Array, progress: Progress
+) -> tuple[LearnerState, Row]:
+    """The learner after its passes over the history, and the mean losses; nothing without finished games."""
+    config = program.config.learner
+    if not len(replay):
+        return state.learner, {}
+    # The steps overwrite their input; the state before the iteration must survive an interrupt.
+    learner = jax.tree.map(jnp.copy, state.learner)
+    seed = (program.config.seed, state.iteration + 1)
+    steps = replay.steps(config.batch_size, config.passes)
+    losses = []
+    batches = replay.batches(seed, config.batch_size, config.passes, config.surprise)
+    for step, positions in enumerate(batches):
+        batch = devices.split(program.mesh, as_batch(positions))
+        learner, loss = program.learn(learner, jax.random.fold_in(key, step), batch)
+        losses.append(loss)
+        if step % 16 == 15 or step + 1 == steps:
+            jax.block_until_ready(loss)
+            progress("learning", step + 1, steps)
+    mean = jax.tree.map(lambda *x: float(np.mean(x)), *devices.fetch(losses))
+    if not np.isfinite(mean.total):
+        raise DivergedError(
+            f"the loss is {mean.total} in iteration {state.iteration + 1}; the last checkpoint is intact. "
+            f"Lower learner.learning_rate (now {config.learning_rate}) or set learner.clip to 1, "
+            f"in a new workdir"
+        )
+    figures = {"loss": mean.total, "policy_loss": mean.policy, "value_loss": mean.value}
+    return learner, {**figures, "gradient_norm": mean.gradient}

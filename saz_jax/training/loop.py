@@ -1,0 +1,196 @@
+"""The training run around the iterations: workdir, checkpoints, metrics, periodic evaluation.
+
+The state is only ever saved between iterations, and each iteration is a function of the state before it: a
+run that was killed continues to the same bits as one that was not.
+"""
+
+import contextlib
+import dataclasses
+import functools
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jax
+
+from saz_jax.agents.agent import CHECKPOINTS, EXPORT, Agent
+from saz_jax.agents.players import greedy_player, random_player
+from saz_jax.arena import matches
+from saz_jax.config import TrainConfig, config_difference, config_from_dict
+from saz_jax.storage.checkpoint import Checkpoints, Snapshot
+from saz_jax.storage.metrics import Metrics, Row
+from saz_jax.storage.provenance import provenance
+from saz_jax.storage.results import read_json, write_json
+from saz_jax.training import devices
+from saz_jax.training.iteration import GameMaker, Program, Progress, RunState, iterate, make_program, start
+from saz_jax.training.replay import Positions
+from saz_jax.types import Game, Model, Player
+
+
+def run(
+    config: TrainConfig,
+    workdir: str | Path,
+    *,
+    iterations: int | None = None,
+    minutes: float | None = None,
+    init_from: Agent | None = None,
+    make: GameMaker | None = None,
+    save_seconds: float = 60.0,
+    traced: Path | None = None,
+    progress: Progress = lambda phase, done, total: None,
+) -> Iterator[Row]:
+    """Trains in `workdir` until `iterations` are done or `minutes` are spent; yields a row per iteration.
+
+    A workdir that holds a run of the same config is continued, another config is refused.  The limits count
+    the whole run, earlier stretches included; minutes count iterations, not evaluations.  `init_from` gives
+    the weights to start from.  A keyboard interrupt saves the last whole iteration and is passed on;
+    otherwise a checkpoint is written when the last one is older than `save_seconds`, and at the end.
+    `traced` is a folder that makes a second start quicker.
+    """
+    if iterations is None and minutes is None:
+        raise ValueError("a run needs an end; give iterations or minutes")
+    workdir, first = Path(workdir), jax.process_index() == 0
+    program = make_program(config, make, traced)
+    fresh = start(program, init_from.variables if init_from else None)
+    claim(workdir, config, init_from)
+    metrics = Metrics(workdir, write=first)
+    with Checkpoints(workdir / CHECKPOINTS) as checkpoints:
+        state = restore(program, fresh, checkpoints)
+        metrics.keep(state.iteration)
+        saved_at = time.monotonic()
+
+        def finished() -> bool:
+            over = iterations is not None and state.iteration >= iterations
+            return over or (minutes is not None and state.seconds >= 60 * minutes)
+
+        try:
+            while not finished():
+                state, row = iterate(program, state, progress)
+                every, last = config.evaluation.every, finished()
+                if first and (last or (every and state.iteration % every == 0)):
+                    row |= evaluate(program, state, progress)
+                    make_agent(program, state).export(workdir / "stages" / f"{state.iteration:06d}.npz")
+                metrics.add(row)
+                if last or devices.agree(time.monotonic() - saved_at > save_seconds):
+                    save(program, state, checkpoints, workdir)
+                    saved_at = time.monotonic()
+                yield row
+        except KeyboardInterrupt:
+            # Several processes may be interrupted in different iterations; they rely on the last common one.
+            if jax.process_count() == 1:
+                save(program, state, checkpoints, workdir)
+            raise
+
+
+def claim(workdir: Path, config: TrainConfig, init_from: Agent | None) -> None:
+    """Makes `workdir` this run's, or raises `ValueError` if it holds something else."""
+    if workdir.exists() and not workdir.is_dir():
+        raise ValueError(f"workdir {workdir} is a file; name a folder")
+    path, settings = workdir / "config.json", json.loads(json.dumps(dataclasses.asdict(config)))
+    if devices.agree(path.exists()):
+        check_same_settings(path, settings)
+    elif jax.process_index() == 0:
+        if workdir.exists() and any(workdir.iterdir()):
+            raise ValueError(f"workdir {workdir} is not empty and holds no run; name a new folder")
+        facts = {"config": settings, "init_from": init_from.facts() if init_from else None, **provenance()}
+        try:
+            workdir.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ValueError(f"cannot make workdir {workdir} ({error.strerror}); name another one") from error
+        write_json(path, facts)
+    devices.wait_for_all("claim")
+
+
+def check_same_settings(path: Path, settings: dict[str, Any]) -> None:
+    """Raise `ValueError` unless the run whose config is at `path` has these settings.
+
+    Settings that are younger than the run have their defaults there.
+    """
+    stored = read_json(path)
+    if not isinstance(stored, dict) or not isinstance(stored.get("config"), dict):
+        raise ValueError(f"{path} is no run's config; name another workdir")
+    known = stored["config"]
+    with contextlib.suppress(ValueError):  # settings that this version does not know are shown as they are
+        known = dataclasses.asdict(config_from_dict(TrainConfig, known))
+    if difference := config_difference(known, settings):
+        raise ValueError(
+            f"workdir {path.parent} holds a run with other settings: {'; '.join(difference)}. "
+            f"Use those settings to continue it, or name another workdir"
+        )
+
+
+def save(program: Program, state: RunState, checkpoints: Checkpoints, workdir: Path) -> None:
+    """Writes a checkpoint of `state` and the newest agent."""
+    if checkpoints.iterations()[-1:] == [state.iteration]:
+        return
+    arrays = devices.fetch({"learner": state.learner, "games": state.games})
+    blocks = [state.pending, *state.replay]
+    agent = make_agent(program, state)
+    checkpoints.save(state.iteration, Snapshot(arrays, [block._asdict() for block in blocks], agent.facts()))
+    if jax.process_index() == 0:
+        agent.export(workdir / EXPORT)
+
+
+def restore(program: Program, fresh: RunState, checkpoints: Checkpoints) -> RunState:
+    """The newest saved state, placed on the devices at hand; `fresh` if there is none."""
+    found = checkpoints.restore({"learner": fresh.learner, "games": fresh.games})
+    if found is None:
+        return fresh
+    iteration, snapshot = found
+    pending, *replay = (Positions(**block) for block in snapshot.replay)
+    return RunState(
+        iteration=iteration,
+        learner=devices.copy(program.mesh, snapshot.state["learner"]),
+        games=devices.split(program.mesh, snapshot.state["games"]),
+        pending=pending,
+        replay=tuple(replay),
+        seconds=snapshot.meta["seconds"],
+    )
+
+
+def make_agent(program: Program, state: RunState) -> Agent:
+    """The agent that this state of the run plays as."""
+    config = program.config
+    return Agent(
+        variables=devices.fetch(state.learner.average),
+        game_name=program.game.name,
+        game_options=dict(program.game.options),
+        model=config.model_config,
+        search=config.search,
+        trained_sizes=config.sizes,
+        meta={"seed": config.seed, "iteration": state.iteration, "seconds": state.seconds, **provenance()},
+    )
+
+
+def evaluation_sizes(config: TrainConfig, model: Model) -> tuple[int, ...]:
+    """The board sides of the periodic evaluation: a trained one and, for scalable models, an unseen one."""
+    if config.evaluation.sizes:
+        return config.evaluation.sizes
+    largest = max(config.sizes)
+    return (largest,) if model.sizes[1] is not None else (largest, 2 * largest)
+
+
+def evaluate(program: Program, state: RunState, progress: Progress) -> Row:
+    """Average outcomes against random and greedy, named `random_8`, `greedy_16` and so on."""
+    config, agent = program.config, make_agent(program, state)
+    sizes, figures = evaluation_sizes(config, program.model), Row()
+    if not config.evaluation.games:
+        return figures
+    for size in sizes:
+        game = program.game if size <= program.game.max_size else program.make(size)
+        player = agent.player(game, simulations=config.evaluation.simulations, sizes=(size,))
+        for name, opponent in opponents(game).items():
+            key = jax.random.fold_in(jax.random.key(config.seed), len(figures))
+            games = config.evaluation.games
+            result = matches.match(game, player, opponent, key, size=size, games=games, opening_moves=2)
+            figures[f"{name}_{size}"] = result.outcome
+            progress("evaluation", len(figures), 2 * len(sizes))
+    return figures
+
+
+@functools.cache
+def opponents(game: Game) -> dict[str, Player]:
+    """The reference opponents; the same objects every time, so that a match compiles once."""
+    return {"random": random_player(), "greedy": greedy_player(game)}

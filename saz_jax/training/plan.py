@@ -1,0 +1,69 @@
+"""What a run will take, measured on its first steps before it starts."""
+
+import time
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from saz_jax.search.tree import tree_memory
+from saz_jax.training import devices
+from saz_jax.training.iteration import CHUNK, Program, RunState
+from saz_jax.training.learner import as_batch
+from saz_jax.training.replay import Positions
+
+
+class Plan(NamedTuple):
+    """Figures of one run on the devices at hand."""
+
+    parameters: int
+    devices: int
+    compile_seconds: float
+    """Self-play and learning; next to nothing when the compilation cache knows them."""
+    tree_bytes: int
+    """Search trees of all games, over all devices."""
+    replay_bytes: int
+    """The history when it is full, on each host."""
+    positions_per_second: float
+    """Of self-play."""
+    steps_per_second: float
+    """Of learning."""
+    iteration_seconds: float
+    """Once the history is full."""
+
+
+def make_plan(program: Program, state: RunState) -> Plan:
+    """Compiles self-play and learning, runs a few steps of each, and works out the rest."""
+    config = program.config
+    positions = config.selfplay.games * config.selfplay.moves
+    key = jax.random.key(config.seed)
+    blank = Positions.blank(program.game.max_size, config.learner.batch_size)
+    blank = blank._replace(size=blank.size + min(config.sizes), to_play=blank.to_play + 1)
+    batch = devices.split(program.mesh, as_batch(blank))
+    play_seconds, play_compile = _timed(program.play, state.learner.average, key, state.games)
+    # A step overwrites its input, so each one gets a copy.
+    learn_seconds, learn_compile = _timed(
+        lambda: program.learn(jax.tree.map(jnp.copy, state.learner), key, batch)
+    )
+    steps = int(config.learner.passes * config.learner.history * positions) // config.learner.batch_size
+    return Plan(
+        parameters=sum(x.size for x in jax.tree.leaves(state.learner.variables["params"])),
+        devices=program.mesh.size,
+        compile_seconds=play_compile + learn_compile,
+        tree_bytes=tree_memory(program.game, config.selfplay.games, config.search.simulations),
+        replay_bytes=sum(x.nbytes for x in blank) // len(blank.size) * positions * config.learner.history,
+        positions_per_second=config.selfplay.games * CHUNK / play_seconds,
+        steps_per_second=1 / learn_seconds,
+        iteration_seconds=config.selfplay.moves / CHUNK * play_seconds + steps * learn_seconds,
+    )
+
+
+def _timed(function: Any, *args: Any) -> tuple[float, float]:
+    """(seconds of a later call, what the first call took longer)."""
+    times = []
+    for _ in range(3):
+        began = time.perf_counter()
+        jax.block_until_ready(function(*args))
+        times.append(time.perf_counter() - began)
+    later = min(times[1:])
+    return later, max(times[0] - later, 0.0)
