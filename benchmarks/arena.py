@@ -20,7 +20,7 @@ from saz_jax.agents.players import greedy_player
 from saz_jax.arena import lanes, matches
 from saz_jax.cli import compilation_cache
 from saz_jax.config import GINConfig, ModelConfig, SearchConfig
-from saz_jax.models.evaluators import make_model
+from saz_jax.models.registry import make_model
 
 MODEL = ModelConfig("model3", gin=GINConfig(hidden=64, head=64))
 

@@ -17,7 +17,7 @@ import mctx
 
 from saz_jax.config import GINConfig, ModelConfig, SearchConfig
 from saz_jax.games import make_game
-from saz_jax.models.evaluators import make_model
+from saz_jax.models.registry import make_model
 from saz_jax.search.tree import tree_memory
 from saz_jax.search.tree_search import exact, make_search
 from saz_jax.types import Array, EvaluateFn, Game, GameState, Variables

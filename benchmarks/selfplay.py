@@ -21,7 +21,7 @@ from timing import parser, report, take_turns
 from saz_jax.cli import compilation_cache
 from saz_jax.config import GINConfig, ModelConfig, ModelName, SearchConfig, SelfPlayConfig
 from saz_jax.games import make_game
-from saz_jax.models.evaluators import make_model
+from saz_jax.models.registry import make_model
 from saz_jax.training import devices
 from saz_jax.training.selfplay import make_new_games, make_play
 from saz_jax.types import Model

@@ -11,7 +11,7 @@ from saz_jax.agents.agent import Agent
 from saz_jax.config import SearchConfig
 from saz_jax.graphs.subgraphs import sample_subgraphs
 from saz_jax.graphs.topology import live_nodes
-from saz_jax.models.evaluators import make_model
+from saz_jax.models.registry import make_model
 from saz_jax.search.tree import Tree
 from saz_jax.search.tree_search import make_tree_search
 from saz_jax.types import Array, Game, GameState, SearchOutput

@@ -9,8 +9,8 @@ node, the dummy node, is also the action "pass".  Live points are the top-left n
 """
 
 import dataclasses
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import jax
 
@@ -40,9 +40,35 @@ class GameState(NamedTuple):
     """What a game's own rules remember besides (Go: passes and position hashes); () if nothing."""
 
 
+class Observation(NamedTuple):
+    """What a network sees of a position; `vmap` adds B in front of every field."""
+
+    board: Array
+    """int8[N, N]"""
+    size: Array
+    """int32[]"""
+    to_play: Array
+    """int8[]"""
+    legal: Array
+    """bool[V]"""
+
+
+class SGFFormat(NamedTuple):
+    """How a game is written in SGF."""
+
+    game_type: int
+    """The number of the game, GM[...]."""
+    default_size: int | None = None
+    """The side of a file that does not tell it; None: such a file is refused."""
+    write: Callable[[int], Mapping[str, Any]] = lambda size: {}
+    """size -> root properties, such as KM and RU, that the rules need to be the same again."""
+    read: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda properties: {}
+    """Root properties KM and RU, as far as a file has them -> options of the game."""
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Game:
-    """The rules of one game on boards of every live side from `min_size` to `max_size`.
+    """One game on boards of every live side from `min_size` to `max_size`, and all that is its own.
 
     The four functions take one position and are pure; `jit`, `vmap` and `scan` them at will.
     """
@@ -54,8 +80,6 @@ class Game:
     """The smallest live side on which the rules make sense."""
     max_moves: int
     """No game is longer than this many actions, whatever its live side."""
-    options: tuple[tuple[str, Any], ...]
-    """The keyword options of `make_game`, defaults filled in: what is needed to build it again."""
     init: Callable[[Any], GameState]
     """size -> the opening position."""
     step: Callable[[GameState, Any], GameState]
@@ -66,6 +90,19 @@ class Game:
     history: terminated and outcome follow from the board alone."""
     heuristic: Callable[[GameState, Any], Array]
     """(state, player) -> float32[]: the greedy player's score of the board, seen by `player` (+1 / -1)."""
+    symmetries: tuple[int, ...] = (0,)
+    """The symmetries of `games.board.symmetry` that leave the rules as they are; 0 is the identity."""
+    stones_on: Literal["lines", "squares"] = "lines"
+    """How it is drawn: stones where lines cross, as in Go, or on squares, as in Othello."""
+    sgf: SGFFormat | None = None
+    """How it is written in SGF; None: as plain text only."""
+    recipes: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
+    """For training: by preset ("paper", "small", "smoke"), settings by dotted path that differ from those of
+    other games, for example {"small": {"sizes": (6, 7, 8), "gin.dummy": "max"}}."""
+    options: tuple[tuple[str, Any], ...] = ()
+    """The keyword options of its maker, defaults filled in; `make_game` sets it."""
+    origin: str = ""
+    """Where its maker lives, as `module:function`; `make_game` sets it."""
 
     @property
     def num_actions(self) -> int:
@@ -109,7 +146,7 @@ SearchFn: TypeAlias = Callable[[Variables, Array, GameState, Any], SearchOutput]
 """(variables, key, states[B], temperature: float or float32[B]) -> SearchOutput."""
 
 Player: TypeAlias = Callable[[Array, GameState], Array]
-"""(key, states[B]) -> int32[B] actions."""
+"""(key, states[B]) -> int32[B] actions; the players of this package take one position, too: -> int32[]."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -122,24 +159,27 @@ class Network:
 
     init: Callable[[Array], Variables]
     """key -> fresh variables, independent of the board size for scalable networks."""
-    infer: Callable[[Variables, GameState, Array], Evaluation]
-    """(variables, states[B], nodes[B, V]) -> Evaluation with frozen statistics, no dropout; logits of
+    infer: Callable[[Variables, Observation, Array], Evaluation]
+    """(variables, observations[B], nodes[B, V]) -> Evaluation with frozen statistics, no dropout; logits of
     absent nodes are masked, those of illegal moves are not."""
-    fit: Callable[[Variables, Array, GameState, Array], tuple[Evaluation, Variables]]
-    """(variables, key, states[B], nodes[B, V]) -> (Evaluation, variables with updated statistics):
+    fit: Callable[[Variables, Array, Observation, Array], tuple[Evaluation, Variables]]
+    """(variables, key, observations[B], nodes[B, V]) -> (Evaluation, variables with updated statistics):
     the training-mode pass, dropout drawn from key."""
-    embed: Callable[[Variables, GameState, Array], Array]
-    """(variables, states[B], nodes[B, V]) -> float32[B, V, H]: node embeddings before the heads."""
+    embed: Callable[[Variables, Observation, Array], Array]
+    """(variables, observations[B], nodes[B, V]) -> float32[B, V, H]: node embeddings before the heads."""
     sizes: tuple[int, int | None] = (1, None)
     """Smallest and largest live side that it can read; None: no upper limit."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Model:
-    """A player's brain by name: its network and how that network is asked (`saz`, `model1`, ...)."""
+    """A network and how it is asked (`saz`, `model1`, ...)."""
 
-    name: str
     network: Network
     evaluate: EvaluateFn
     sizes: tuple[int, int | None]
     """Smallest and largest live side that it can play; None: no upper limit."""
+    evaluate_once: EvaluateFn | None = None
+    """The network asked once about the whole board, where `evaluate` asks it several times; else None."""
+    name: str = ""
+    """`make_model` sets it."""

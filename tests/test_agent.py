@@ -13,7 +13,7 @@ from saz_jax.agents import agent as agent_module
 from saz_jax.agents.agent import CHECKPOINTS, EXPORT, Agent, load_agent
 from saz_jax.config import CNNConfig, FCNConfig, GINConfig, ModelConfig, ModelName, SearchConfig
 from saz_jax.games import make_game
-from saz_jax.models import evaluators
+from saz_jax.models import registry as models
 from saz_jax.storage.checkpoint import Checkpoints, Snapshot
 from saz_jax.storage.export import export, read_export
 from saz_jax.storage.named_arrays import flatten
@@ -26,7 +26,7 @@ SEARCH = SearchConfig(simulations=3, noise_fraction=0.25)
 
 def make_agent(name: ModelName = "model3", seed: int = 0, **gin: Any) -> Agent:
     config = ModelConfig(name, dataclasses.replace(GIN, **gin), CNN, FCNConfig(blocks=1, channels=4))
-    network = evaluators.make_model(config, make_game("gomoku", 6, k=4)).network
+    network = models.make_model(config, make_game("gomoku", 6, k=4)).network
     variables = network.init(jax.random.key(seed))
     return Agent(variables, "gomoku", {"k": 4}, config, SEARCH, (5,), {"seed": seed})
 
@@ -176,7 +176,7 @@ def test_raw_plays_the_move_of_highest_prior():
     agent, states = make_agent(), openings(6, 5, 6)
     game = agent.game(6)
     logits = (
-        evaluators.make_model(agent.model, game).evaluate(agent.variables, jax.random.key(0), states).logits
+        models.make_model(agent.model, game).evaluate(agent.variables, jax.random.key(0), states).logits
     )
     action = agent.player(game, raw=True)(jax.random.key(1), states)
     assert action.tolist() == logits.argmax(-1).tolist()

@@ -7,7 +7,7 @@ import pytest
 
 from saz_jax.config import GameName, ModelName
 from saz_jax.games import make_game
-from saz_jax.models.evaluators import check_sizes, make_model
+from saz_jax.models.registry import check_sizes, make_model
 from saz_jax.studies.budgets import BUDGETS, Boards, BudgetName, synthetic_sizes, trained_as, training_config
 from saz_jax.training.iteration import check
 from saz_jax.training.presets import TRAINED_SIZES

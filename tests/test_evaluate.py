@@ -20,7 +20,7 @@ from saz_jax.arena.contestants import Contestant, agreed_options, read_contestan
 from saz_jax.arena.game_records import plain_record, write_records
 from saz_jax.arena.series import MatchConfig
 from saz_jax.config import GINConfig, ModelConfig, SearchConfig
-from saz_jax.models.evaluators import make_model
+from saz_jax.models.registry import make_model
 from saz_jax.render.sgf import from_sgf
 from saz_jax.render.text import parse
 from saz_jax.search.rollouts import make_rollout_evaluate, rollout_player

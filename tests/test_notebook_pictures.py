@@ -13,7 +13,7 @@ from notebooks.tree_picture import branches, draw_tree, outline
 from saz_jax import make_game
 from saz_jax.agents.agent import Agent
 from saz_jax.config import GINConfig, ModelConfig, SearchConfig
-from saz_jax.models.evaluators import make_model
+from saz_jax.models.registry import make_model
 from saz_jax.render import text
 
 GAME = make_game("gomoku", 6, k=3)

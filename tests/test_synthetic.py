@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from saz_jax import make_game
 from saz_jax.config import GINConfig
 from saz_jax.graphs.topology import live_nodes
-from saz_jax.models.evaluators import make_model
+from saz_jax.models.registry import make_model
 from saz_jax.studies.embedding import PADDING, action_embeddings, principal_components, separability
 from saz_jax.studies.synthetic import good_and_bad, synthetic_board
 from tests.oracles.othello import Othello

@@ -5,7 +5,7 @@ import jax
 from saz_jax.agents.agent import Agent
 from saz_jax.config import CNNConfig, FCNConfig, GINConfig, ModelConfig, SearchConfig
 from saz_jax.games import make_game
-from saz_jax.models.evaluators import make_model
+from saz_jax.models.registry import make_model
 
 GIN = GINConfig(layers=1, hidden=4, head=4)
 

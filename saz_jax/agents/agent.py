@@ -2,7 +2,9 @@
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Mapping
+import math
+import warnings
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +14,18 @@ import numpy as np
 from jax.core import Tracer
 from jax.tree_util import Partial
 
-from saz_jax.config import ModelConfig, ModelName, SearchConfig, config_from_dict
+from saz_jax.config import ModelConfig, SearchConfig, from_json, to_json
+from saz_jax.config.registry import GAMES, MODELS, NETWORKS, SEARCHES
+from saz_jax.config.versions import SCHEMA, check_schema, migrated_agent
 from saz_jax.games import make_game
-from saz_jax.models import evaluators
+from saz_jax.models import registry as models
+from saz_jax.models.registry import with_own_settings
+from saz_jax.networks.registry import make_network_of
+from saz_jax.search.tree_search import check as check_search
 from saz_jax.search.tree_search import make_search
 from saz_jax.storage.export import export, read_export
 from saz_jax.storage.named_arrays import mismatch
-from saz_jax.types import Array, Game, GameState, Model, Player, Variables
+from saz_jax.types import Array, Game, GameState, Model, Player, SearchOutput, Variables
 
 EXPORT = "agent.npz"
 """The newest export in a training workdir, and the export in a folder of weights."""
@@ -29,6 +36,8 @@ PLAYING_WEIGHTS = "learner/average"
 PACKAGE = Path(__file__).parent.parent
 SHIPPED = (PACKAGE.parent / "weights", PACKAGE / "weights")
 """Folders of shipped weights: of a clone, of an installed package."""
+MAX_PATH = 1000
+"""No system opens longer paths, and none says so kindly."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,10 +45,12 @@ class _About:
     """What an agent's file says besides its weights and `meta`."""
 
     game: str
-    options: dict
+    options: Mapping[str, Any]
     model: ModelConfig
-    search: SearchConfig
+    search: Any
     trained_sizes: tuple[int, ...]
+    origins: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    """Where the makers of its game, network, model and search live."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -70,57 +81,136 @@ class Agent:
         game: Game,
         *,
         simulations: int | None = None,
-        kind: str | None = None,
-        score: float | None = None,
-        model: ModelName | None = None,
+        search: str | None = None,
+        heuristic_weight: float | None = None,
+        model: str | None = None,
         temperature: float = 0.0,
         raw: bool = False,
         sizes: Iterable[int] = (),
     ) -> Player:
-        """A player on the boards of `game`, trained sides or not.
+        """A player on the boards of `game`, trained sides or not: (key, state or states) -> action(s).
 
-        `simulations`, `kind` and `score` change the search, `model` how the network is asked ("model3":
-        these weights without subgraphs); raw: the policy alone, without any search.  Temperature 0 plays the
-        best move, and the noise of self-play is left out.  `sizes` are checked now instead of at the first
-        move.
+        `simulations`, `search` (its kind) and `heuristic_weight` change the search, `model` how the network is
+        asked ("model3": these weights without subgraphs); raw: the policy alone, without any search.
+        Temperature 0 plays the best move, and the noise of self-play is left out.  `sizes` are checked now
+        instead of at the first move.
 
         It is a `jax.tree_util.Partial` over the variables: agents of the same kind share one compilation.
         """
+        config = self._asked_as(game, model, sizes)
+        temperature = checked_temperature(temperature)
+        settings = None if raw else self._search(simulations, search, heuristic_weight)
+        return Partial(_make_play(game, config, settings, temperature), self.variables)
+
+    def analyst(
+        self,
+        game: Game,
+        *,
+        simulations: int | None = None,
+        search: str | None = None,
+        heuristic_weight: float | None = None,
+        model: str | None = None,
+        sizes: Iterable[int] = (),
+    ) -> Callable[[Array, GameState], SearchOutput]:
+        """As `player`, but it tells all that the search found: (key, state or states) -> SearchOutput.
+
+        That is value, visits, Q-values, policy and principal variation besides the move.
+        """
+        config = self._asked_as(game, model, sizes)
+        settings = self._search(simulations, search, heuristic_weight)
+        return Partial(_make_analysis(game, config, settings), self.variables)
+
+    def _asked_as(self, game: Game, model: str | None, sizes: Iterable[int]) -> ModelConfig:
         if game.name != self.game_name:
             raise ValueError(f"this agent was trained on {self.game_name}; it cannot play {game.name}")
-        if temperature < 0:
-            raise ValueError(f"temperature={temperature} is negative; use 0 for the best move")
-        config = dataclasses.replace(self.model, name=model or self.model.name)
+        trained, asked = dict(self.game_options), dict(game.options)
+        if other := [o for o in asked if o in trained and asked[o] != trained[o]]:
+            told = ", ".join(f"{o}={trained[o]}, not {o}={asked[o]}" for o in other)
+            warnings.warn(f"this agent was trained with {told}; it may play poorly", stacklevel=3)
+        config = with_own_settings(dataclasses.replace(self.model, name=model or self.model.name))
         check_fits(self.variables, config)
-        search = dataclasses.replace(
-            self.search,
-            noise_fraction=0.0,
-            simulations=self.search.simulations if simulations is None else simulations,
-            kind=kind or self.search.kind,
-            score=self.search.score if score is None else score,
-        )
-        evaluators.check_sizes(evaluators.make_model(config, game), sizes)
-        return Partial(_make_play(game, config, None if raw else search, float(temperature)), self.variables)
+        models.check_sizes(models.make_model(config, game), sizes)
+        return config
+
+    def _search(
+        self, simulations: int | None, kind: str | None, heuristic_weight: float | None
+    ) -> SearchConfig:
+        settings = self.search
+        if kind is not None and kind != settings.kind:
+            settings = as_kind(settings, kind)
+        given = {"simulations": simulations, "heuristic_weight": heuristic_weight}
+        changes = {name: value for name, value in given.items() if value is not None}
+        settings = dataclasses.replace(settings, dirichlet_fraction=0.0, **changes)
+        check_search(settings)
+        return settings
 
     def facts(self) -> dict[str, Any]:
         """Everything but the weights, as JSON: what `agent_from` takes."""
-        options, sizes = dict(self.game_options), self.trained_sizes
-        about = _About(self.game_name, options, self.model, self.search, sizes)
-        return {**self.meta, "agent": dataclasses.asdict(about)}
+        origins = {
+            "game": GAMES.find(self.game_name).origin,
+            "network": NETWORKS.find(NETWORKS.name_of(self.model.network)).origin,
+            "model": MODELS.find(self.model.name).origin,
+            "search": SEARCHES.find(self.search.kind).origin,
+        }
+        options = dict(self.game_options)
+        about = _About(self.game_name, options, self.model, self.search, self.trained_sizes, origins)
+        return {**self.meta, "schema": SCHEMA, "agent": to_json(about)}
 
     def export(self, path: str | Path) -> None:
         """Write the agent to one small file that `load_agent` reads."""
         export(path, self.variables, self.facts())
 
 
+def as_kind(settings: SearchConfig, kind: str) -> SearchConfig:
+    """The settings of another kind of search, with all that both kinds know."""
+    wanted = SEARCHES.find(kind).settings
+    assert wanted is not None
+    names = {field.name for field in dataclasses.fields(wanted)} - {"kind"}
+    shared = {f.name: getattr(settings, f.name) for f in dataclasses.fields(settings) if f.name in names}
+    return wanted(kind=kind, **shared)
+
+
+def checked_temperature(temperature: float) -> float:
+    """A finite temperature of 0 or more."""
+    if not isinstance(temperature, int | float) or not 0 <= temperature < math.inf:
+        raise ValueError(f"temperature={temperature!r}; use 0 for the best move, or a finite positive number")
+    return float(temperature)
+
+
 def agent_from(variables: Variables, facts: Mapping[str, Any]) -> Agent:
     """The agent of the given weights and `Agent.facts`."""
+    schema = check_schema(facts.get("schema", 1), "the agent")
     try:
-        about = config_from_dict(_About, facts["agent"], "agent")
-    except (KeyError, TypeError) as error:
+        stored = migrated_agent(facts["agent"], schema)
+        check_registered(stored)
+        about = from_json(_About, stored, "agent")
+    except (KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"the facts about the agent are incomplete ({error})") from error
-    meta = {name: fact for name, fact in facts.items() if name != "agent"}
+    meta = {name: fact for name, fact in facts.items() if name not in ("agent", "schema")}
     return Agent(variables, about.game, about.options, about.model, about.search, about.trained_sizes, meta)
+
+
+def check_registered(stored: Any) -> None:
+    """Raise `ValueError` that says what to register before an agent or a run of these settings is read."""
+    model, origins = stored.get("model"), stored.get("origins", {})
+    nested = isinstance(model, Mapping)
+    network = model.get("network") if nested else stored.get("network")
+    names = {
+        GAMES: stored.get("game"),
+        MODELS: model.get("name") if nested else model,
+        NETWORKS: network.get("kind") if isinstance(network, Mapping) else None,
+        SEARCHES: stored["search"].get("kind") if isinstance(stored.get("search"), Mapping) else None,
+    }
+    for registry, name in names.items():
+        if not isinstance(name, str) or ":" in name:
+            continue  # `from_json` says what is wrong with it
+        if name not in registry.names():
+            origin = str(origins.get(registry.what, "") or f"your_module:{name}")
+            raise ValueError(
+                f"its {registry.what} {name!r} is not registered here; it was made by {origin}: import "
+                f"{origin.partition(':')[0]} if that registers it, or call {registry.how}"
+                + (f"; on a command line, --game {origin}" if registry is GAMES else "")
+            )
 
 
 def shipped_agents() -> dict[str, Path]:
@@ -133,6 +223,10 @@ def load_agent(path_or_name: str | Path) -> Agent:
 
     A string that is a shipped name means that one; write "./othello" for a folder of your own.
     """
+    if not isinstance(path_or_name, str | Path):
+        raise ValueError(f"{path_or_name!r} names no agent; give a path, or the name of shipped weights")
+    if len(str(path_or_name)) > MAX_PATH or "\0" in str(path_or_name):
+        raise ValueError(f"{str(path_or_name)[:60]!r}... is no path; give one of at most {MAX_PATH} characters")
     shipped = shipped_agents()
     path = Path(path_or_name)
     if isinstance(path_or_name, str):
@@ -167,24 +261,50 @@ def check_fits(variables: Variables, config: ModelConfig) -> None:
 @functools.cache
 def _expected(config: ModelConfig) -> Any:
     """Shapes and dtypes of fresh variables, which do not depend on the padded side."""
-    if config.name not in evaluators.MODELS:
-        raise ValueError(f"unknown model {config.name!r}; choose one of {', '.join(evaluators.MODELS)}")
-    make_network, _ = evaluators.MODELS[config.name]
-    return jax.eval_shape(make_network(config, config.cnn.side).init, jax.random.key(0))
+    MODELS.find(config.name)
+    side = getattr(config.network, "side", 1)
+    return jax.eval_shape(make_network_of(config.network, side).init, jax.random.key(0))
+
+
+def one_or_many(choose: Callable[..., Any]) -> Callable[..., Any]:
+    """`choose(variables, key, states[B])` for one position as well: it gets a batch of one."""
+
+    def for_any(variables: Variables, key: Array, states: GameState) -> Any:
+        if states.board.ndim != 2:
+            return choose(variables, key, states)
+        answer = choose(variables, key, jax.tree.map(lambda x: jnp.asarray(x)[None], states))
+        return jax.tree.map(lambda x: x[0], answer)
+
+    return for_any
+
+
+def _checked(model: Model, choose: Callable[..., Any]) -> Callable[..., Any]:
+    """`choose`, compiled, with the board sides checked where they are known."""
+    choose = jax.jit(choose)
+
+    def play(variables: Variables, key: Array, states: GameState) -> Any:
+        if not isinstance(states.size, Tracer):
+            models.check_sizes(model, np.unique(states.size).tolist())
+        return choose(variables, key, states)
+
+    return one_or_many(play)
 
 
 @functools.cache
 def _make_play(game: Game, config: ModelConfig, search: SearchConfig | None, temperature: float) -> Any:
-    """(variables, key, states[B]) -> actions[B]; equal settings give the same object, compiled once."""
-    model = evaluators.make_model(config, game)
-    choose = jax.jit(_by_search(game, model, search, temperature) if search else _raw(model, temperature))
+    """(variables, key, states) -> actions; equal settings give the same object, compiled once."""
+    model = models.make_model(config, game)
+    return _checked(
+        model, _by_search(game, model, search, temperature) if search else _raw(model, temperature)
+    )
 
-    def play(variables: Variables, key: Array, states: GameState) -> Array:
-        if not isinstance(states.size, Tracer):
-            evaluators.check_sizes(model, np.unique(states.size).tolist())
-        return choose(variables, key, states)
 
-    return play
+@functools.cache
+def _make_analysis(game: Game, config: ModelConfig, search: SearchConfig) -> Any:
+    """(variables, key, states) -> SearchOutput."""
+    model = models.make_model(config, game)
+    find = make_search(game, model.evaluate, search)
+    return _checked(model, lambda variables, key, states: find(variables, key, states, 0.0))
 
 
 def _by_search(game: Game, model: Model, config: SearchConfig, temperature: float) -> Any:
@@ -201,7 +321,9 @@ def _raw(model: Model, temperature: float) -> Any:
         evaluate_key, action_key = jax.random.split(key)
         logits = model.evaluate(variables, evaluate_key, states).logits
         if temperature:
-            return jax.random.categorical(action_key, logits / temperature).astype(jnp.int32)
+            # Illegal moves again: a high temperature would bring their finite minimum near the others.
+            logits = jnp.where(states.legal, logits / temperature, -jnp.inf)
+            return jax.random.categorical(action_key, logits).astype(jnp.int32)
         return jnp.argmax(logits, axis=-1).astype(jnp.int32)
 
     return choose

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from saz_jax.arena.lanes import Records
-from saz_jax.render.sgf import GAME_TYPES, MAX_SIZE, to_sgf
+from saz_jax.render.sgf import MAX_SIZE, to_sgf
 from saz_jax.render.text import move_name
 from saz_jax.types import Game
 
@@ -31,7 +31,7 @@ def write_records(
     for index, (actions, size) in enumerate(zip(records.actions, records.sizes.tolist(), strict=True)):
         moves = actions[actions >= 0].tolist()
         dark, light = names if records.colours[index] == 1 else names[::-1]
-        if game.name in GAME_TYPES and size <= MAX_SIZE:
+        if game.sgf is not None and size <= MAX_SIZE:
             kind, text = "sgf", to_sgf(game, size, moves, dark, light)
         else:
             kind, text = "txt", plain_record(game, size, moves, dark, light, records.outcomes[index])

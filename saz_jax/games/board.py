@@ -20,6 +20,7 @@ Reader: TypeAlias = Callable[[tuple[int, int], Array | int], Array]
 """(direction, distance) -> [N, N]: what every point sees that far away."""
 
 NUM_SYMMETRIES = 8
+ALL_SYMMETRIES = tuple(range(NUM_SYMMETRIES))
 INVERSE_SYMMETRY = (0, 3, 2, 1, 4, 5, 6, 7)
 """Symmetry `INVERSE_SYMMETRY[s]` undoes symmetry s: quarter turns 1 and 3 undo each other."""
 

@@ -4,7 +4,7 @@ A promise is a function that raises `BrokenPromise`; its name and docstring say 
 """
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 import chex
@@ -14,13 +14,12 @@ import numpy as np
 
 from saz_jax.games.board import (
     INVERSE_SYMMETRY,
-    NUM_SYMMETRIES,
     live_points,
     live_to_padded,
     padded_to_live,
     symmetry,
 )
-from saz_jax.games.playthrough import random_games, replay
+from saz_jax.games.playthrough import random_games, replay_games
 from saz_jax.types import Game, GameState
 
 GameMaker: TypeAlias = Callable[[int], Game]
@@ -35,8 +34,6 @@ class Sample(NamedTuple):
     """A game and what B random games of T actions each showed of it, two on every live side."""
 
     make: GameMaker
-    symmetries: tuple[int, ...]
-    """The symmetries of `board.symmetry` that leave the rules as they are."""
     game: Game
     sizes: np.ndarray
     """int[B]"""
@@ -46,26 +43,23 @@ class Sample(NamedTuple):
     """int[T, B]"""
 
 
-def check_game(
-    make: GameMaker, largest: int = 13, symmetries: Iterable[int] = range(NUM_SYMMETRIES)
-) -> tuple[str, ...]:
+def check_game(make: GameMaker, largest: int = 13) -> tuple[str, ...]:
     """Raise `BrokenPromise` unless the game keeps all promises on sides up to `largest`; what was checked.
 
-    make: max_size -> Game, as `training.run` takes it.
-    symmetries: those that the rules have; a game whose sides want different things has fewer than 8.
+    make: max_size -> Game, as `register_game` takes it.  The symmetries that are tried are the game's own.
     """
-    sample = play_sample(make, largest, symmetries)
+    sample = play_sample(make, largest)
     for promise in PROMISES:
         promise(sample)
     return tuple(promise.__name__.replace("_", " ") for promise in PROMISES)
 
 
-def play_sample(make: GameMaker, largest: int, symmetries: Iterable[int] = range(NUM_SYMMETRIES)) -> Sample:
+def play_sample(make: GameMaker, largest: int) -> Sample:
     """Random games on every side up to `largest`."""
     game = make(largest)
     sizes = np.repeat(np.arange(game.min_size, largest + 1), 2)
     states, actions = random_games(game, sizes, seed=0, length=game.max_moves + 2)
-    return Sample(make, tuple(symmetries), game, sizes, states, actions)
+    return Sample(make, game, sizes, states, actions)
 
 
 def dtypes_and_shapes_are_those_of_the_record(sample: Sample) -> None:
@@ -225,7 +219,7 @@ def padding_changes_nothing(sample: Sample) -> None:
     states, actions = random_games(small, sizes, seed=1, length=small.max_moves)
     sides = jnp.asarray(sizes)[None]
     moved = live_to_padded(padded_to_live(jnp.asarray(actions), sides, side), sides, side + 4)
-    padded = replay(large, jax.vmap(large.init)(jnp.asarray(sizes)), np.asarray(moved))
+    padded = replay_games(large, jax.vmap(large.init)(jnp.asarray(sizes)), np.asarray(moved))
     for field in ("size", "to_play", "terminated", "outcome", "move_count"):
         _hold(getattr(padded, field) == getattr(states, field), f"{field} depends on the padding")
     _hold(padded.board[..., :side, :side] == states.board, "board depends on the padding")
@@ -241,12 +235,12 @@ def the_symmetries_commute_with_step(sample: Sample) -> None:
     game = _make(sample, 9)
     side, sizes = game.max_size, jnp.arange(game.min_size, game.max_size + 1)
     states, actions = random_games(game, np.asarray(sizes), seed=2, length=game.max_moves)
-    for which in sample.symmetries:
+    for which in game.symmetries:
         source = np.asarray(jax.vmap(symmetry, (None, 0, None))(which, sizes, side))  # [B, V]
         target = np.asarray(jax.vmap(symmetry, (None, 0, None))(INVERSE_SYMMETRY[which], sizes, side))
         transform = functools.partial(_transform, source)
         starts = jax.vmap(game.setup)(transform(states.board[0]), sizes, states.to_play[0])
-        turned = replay(game, starts, np.take_along_axis(target, actions.T, 1).T)
+        turned = replay_games(game, starts, np.take_along_axis(target, actions.T, 1).T)
         legal = np.take_along_axis(np.asarray(states.legal), np.broadcast_to(source, states.legal.shape), -1)
         _hold(turned.board == transform(states.board), f"symmetry {which} changes the stones")
         _hold(turned.legal == legal, f"symmetry {which} changes the legal actions")

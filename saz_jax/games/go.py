@@ -15,14 +15,15 @@ import dataclasses
 import functools
 import math
 import numbers
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Annotated, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from saz_jax.games.board import live_points
-from saz_jax.types import Array, Game, GameState
+from saz_jax.games.board import ALL_SYMMETRIES, live_points
+from saz_jax.types import Array, Game, GameState, SGFFormat
 
 MIN_SIZE = 2
 """On a single point every move is suicide."""
@@ -58,8 +59,21 @@ class GoAux(NamedTuple):
     """int16[2, H]: of the same positions, the sum of point numbers of dark and of light, modulo 2**16."""
 
 
+TOLD_WHOSE_TURN = {f"{network}.features": "stones_legal_turn" for network in ("gin", "cnn", "fcn")}
+"""The komi makes the colours unlike: without their turn a pass seems to hand it over."""
+RECIPES = {
+    "paper": {"sizes": (5, 6, 7, 8, 9)},
+    "small": {"sizes": (6, 7, 8), **TOLD_WHOSE_TURN},
+    "smoke": TOLD_WHOSE_TURN,
+}
+
+
 def make(
-    max_size: int, *, komi: float | None = None, superko: bool = True, move_cap: int | None = None
+    max_size: int,
+    *,
+    komi: Annotated[float | None, "points for light; default: a fair value for the board side"] = None,
+    superko: Annotated[bool, "forbid every earlier position, not only the last"] = True,
+    move_cap: Annotated[int | None, "actions after which the board is scored; default: 2 * n * n"] = None,
 ) -> Game:
     """Go on padded boards of side `max_size`.
 
@@ -133,8 +147,25 @@ def make(
         """
         return jnp.asarray(player, jnp.float32) * _area(frame, state.aux.chain, wanted=jnp.bool_(True))
 
-    options = (("komi", komi), ("superko", superko), ("move_cap", move_cap))
-    return Game("go", max_size, MIN_SIZE, max_moves, options, init, step, setup, heuristic)
+    def write_rules(size: int) -> dict[str, float]:
+        return {"KM": FAIR_KOMI[min(size, len(FAIR_KOMI) - 1)] if komi is None else komi}
+
+    def read_rules(properties: Mapping[str, Any]) -> dict[str, float]:
+        return {"komi": properties["KM"]} if "KM" in properties else {}
+
+    return Game(
+        name="go",
+        max_size=max_size,
+        min_size=MIN_SIZE,
+        max_moves=max_moves,
+        init=init,
+        step=step,
+        setup=setup,
+        heuristic=heuristic,
+        symmetries=ALL_SYMMETRIES,
+        sgf=SGFFormat(game_type=1, default_size=19, write=write_rules, read=read_rules),
+        recipes=RECIPES,
+    )
 
 
 @dataclasses.dataclass(frozen=True)

@@ -5,18 +5,21 @@ Tic-tac-toe is `k=3` on side 3.  Pass is never legal while the game lasts.
 
 import functools
 import numbers
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import jax
 import jax.numpy as jnp
 
 from saz_jax.games import board as boards
-from saz_jax.types import Array, Game, GameState
+from saz_jax.types import Array, Game, GameState, SGFFormat
 
 LINES = ((0, 1), (1, 1), (1, 0), (1, -1))
 """One direction of each row, column and diagonal."""
 
 
-def make(max_size: int, *, k: int = 5) -> Game:
+def make(max_size: int, *, k: Annotated[int, "stones in a row that win"] = 5) -> Game:
     """Gomoku on padded boards of side `max_size`; the smallest live side is k, below it nobody can win."""
     if isinstance(k, bool) or not isinstance(k, numbers.Integral) or k < 1:
         raise ValueError(f"k={k!r} stones in a line cannot be asked for; use a whole number of at least 1")
@@ -37,12 +40,43 @@ def make(max_size: int, *, k: int = 5) -> Game:
         max_size=max_size,
         min_size=int(k),
         max_moves=max_size * max_size,
-        options=(("k", int(k)),),
         init=init,
         step=step,
         setup=setup,
         heuristic=heuristic,
+        symmetries=boards.ALL_SYMMETRIES,
+        sgf=SGFFormat(game_type=4, write=lambda size: {"RU": f"k={k}"}, read=_read_rules),
+        recipes=RECIPES,
     )
+
+
+RECIPES = {
+    "paper": {"sizes": (5, 6, 7, 8, 9)},
+    "small": {
+        "sizes": (8, 9),
+        # One line decides a game, anywhere on the board: a mean over the board would dilute what it says.
+        "gin.dummy": "max",
+        "gin.readout": "dummy",
+        "search.simulations": 24,
+        "search.dirichlet_fraction": 0.25,
+        "search.take_wins": True,
+        "search.heuristic_weight": 0.0,
+        # Self-play from an empty board settles for rows and never learns diagonals.
+        "selfplay.favour": "large",
+        "selfplay.max_opening_moves": 48,
+        "selfplay.random_move_share": 0.05,
+        "learner.surprise_weight": 0.5,
+        "learner.schedule": "cosine",
+        "learner.decay_steps": 14_000,
+        "learner.ema_decay": 0.995,
+    },
+}
+
+
+def _read_rules(properties: Mapping[str, Any]) -> dict[str, int]:
+    """k, which stands in the free-text property RU as `k=5`."""
+    found = re.fullmatch(r"k=(\d{1,4})", str(properties.get("RU", "")))
+    return {"k": int(found[1])} if found else {}
 
 
 def heuristic(state: GameState, player: Array | int) -> Array:

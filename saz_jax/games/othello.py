@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from saz_jax.games import board as boards
-from saz_jax.types import Array, Game, GameState
+from saz_jax.types import Array, Game, GameState, SGFFormat
 
 MIN_SIZE = 3
 """On 2x2 the start fills the board; on 3x3 dark has two first moves."""
@@ -38,11 +38,14 @@ def make(max_size: int) -> Game:
         min_size=MIN_SIZE,
         # The start leaves N*N - 4 points, and a stone follows every pass.
         max_moves=2 * (max_size * max_size - 4),
-        options=(),
         init=init,
         step=step,
         setup=setup,
         heuristic=heuristic,
+        symmetries=boards.ALL_SYMMETRIES,
+        stones_on="squares",
+        sgf=SGFFormat(game_type=2),
+        recipes={"paper": {"sizes": (5, 6, 7, 8)}, "small": {"sizes": (6, 7, 8)}},
     )
 
 

@@ -20,7 +20,7 @@ def random_games(
     return jax.tree.map(_join, starts._replace(aux=()), states), np.asarray(actions)
 
 
-def replay(game: Game, starts: GameState, actions: np.ndarray) -> GameState:
+def replay_games(game: Game, starts: GameState, actions: np.ndarray) -> GameState:
     """states[T + 1, B] without aux: `starts[B]` and what follows from actions[T, B]."""
     return jax.tree.map(_join, starts._replace(aux=()), _replay(game, starts, actions))
 

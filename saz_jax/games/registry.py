@@ -1,46 +1,111 @@
-"""`make_game`: the games by name, with checks that speak before tracing starts."""
+"""`make_game` and `register_game`: the games by name, with checks that speak before tracing starts."""
 
 import dataclasses
 import functools
 import inspect
 import numbers
-from collections.abc import Callable
+import typing
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from saz_jax.config.json_form import fitting
+from saz_jax.config.registry import GAMES, import_plugin
 from saz_jax.games import go, gomoku, notation, othello
 from saz_jax.types import Array, Game, GameState
 
-GAMES: dict[str, Callable[..., Game]] = {"othello": othello.make, "gomoku": gomoku.make, "go": go.make}
+GameMaker: typing.TypeAlias = Callable[..., Game]
+"""(max_size, **options) -> Game; options are keyword-only and have defaults."""
+LOOK_AT_SIDES = (26, 100)
+"""Padded sides of a game that is made only to be asked about itself."""
+
+
+def register_game(name: str, make: GameMaker) -> None:
+    """Makes a game known by `name` to `make_game`, to training, agents, matches and command lines.
+
+    `make(max_size, **options) -> Game`: options are keyword-only arguments with defaults; annotate them with
+    their type, and with a text for `--help`: `k: Annotated[int, "stones in a row that win"] = 5`.
+    """
+    GAMES.add(name, make)
 
 
 def make_game(name: str, max_size: int, **options: Any) -> Game:
-    """The rules of `name` on padded boards of side `max_size`; equal arguments give the same object.
+    """The game `name` on padded boards of side `max_size`; equal arguments give the same object.
 
-    Options: gomoku `k`; go `komi`, `superko`, `move_cap`.  Outside `jit`, the functions of the game check
-    their arguments and raise `ValueError`; inside, an illegal or out-of-range action changes nothing.
+    Options: gomoku `k`; go `komi`, `superko`, `move_cap`; those of a registered game.  Outside `jit`, the
+    functions of the game check their arguments and raise `ValueError`; inside, an illegal or out-of-range
+    action changes nothing.
     """
-    if name not in GAMES:
-        raise ValueError(f"unknown game {name!r}; choose one of {', '.join(sorted(GAMES))}")
-    parameters = inspect.signature(GAMES[name]).parameters.values()
-    defaults = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
-    for option, value in options.items():
-        if option not in defaults:
-            remedy = f"it takes {', '.join(defaults)}" if defaults else "it takes none"
-            raise ValueError(f"{name} has no option {option!r}; {remedy}")
-        if value is not None and not isinstance(value, numbers.Number):
-            raise ValueError(f"option {option}={value!r} of {name} is not a number")
+    name = find_game(name)
     if isinstance(max_size, bool) or not isinstance(max_size, numbers.Integral):
         raise ValueError(f"max_size must be a whole number, not {max_size!r}")
-    return _build(name, int(max_size), **(defaults | options))
+    entry = GAMES.find(name)
+    return _build(entry.make, name, entry.origin, int(max_size), **full_options(name, options))
+
+
+def find_game(text: str) -> str:
+    """The name of the game that `text` means: a registered name, or `module:make` of a maker of one's own.
+
+    The latter registers the maker under the name that its games have.
+    """
+    if not isinstance(text, str) or ":" not in text:
+        return GAMES.find(text).name
+    module, _, function = text.partition(":")
+    make = getattr(import_plugin(module), function, None)
+    if not callable(make):
+        raise ValueError(f"{module} has no function {function!r}; name a maker, make(max_size) -> Game")
+    game = _first_that_fits(make)
+    if not isinstance(game, Game):
+        raise ValueError(f"{text} makes {type(game).__name__}, no Game; name a maker, make(max_size) -> Game")
+    register_game(game.name, make)
+    return game.name
+
+
+def look_at(name: str, **options: Any) -> Game:
+    """The game `name` on some padded side, to ask what it says about itself."""
+    entry = GAMES.find(find_game(name))
+    return _first_that_fits(functools.partial(make_game, entry.name, **options))
+
+
+def _first_that_fits(make: GameMaker) -> Game:
+    for side in LOOK_AT_SIDES[:-1]:
+        try:
+            return make(side)
+        except ValueError:  # too small for this game, or its own mistake, which the last try shows
+            continue
+    return make(LOOK_AT_SIDES[-1])
+
+
+def option_types(name: str) -> dict[str, tuple[Any, Any]]:
+    """{option: (type, default)} of a game, from the signature of its maker."""
+    make = GAMES.find(find_game(name)).make
+    hints = typing.get_type_hints(make, include_extras=True)
+    parameters = inspect.signature(make).parameters.values()
+    return {p.name: (hints.get(p.name, Any), p.default) for p in parameters if p.kind is p.KEYWORD_ONLY}
+
+
+def full_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """All options of a game: those given, checked, and the defaults of the others."""
+    known = option_types(name)
+    for option in options:
+        if option not in known:
+            remedy = f"it takes {', '.join(known)}" if known else "it takes none"
+            raise ValueError(f"{name} has no option {option!r}; {remedy}")
+    plain = {o: x.item() if isinstance(x, np.generic) else x for o, x in options.items()}
+    given = {o: fitting(known[o][0], x, f"option {o} of {name}") for o, x in plain.items()}
+    return {option: default for option, (_, default) in known.items()} | given
 
 
 @functools.lru_cache(maxsize=None, typed=True)  # typed: k=5.0 must not pass as the k=5 of an earlier call
-def _build(name: str, max_size: int, **options: Any) -> Game:
-    return checked(GAMES[name](max_size, **options))
+def _build(make: GameMaker, name: str, origin: str, max_size: int, **options: Any) -> Game:
+    game = make(max_size, **options)
+    if not isinstance(game, Game):
+        raise ValueError(f"the maker of {name}, {origin}, makes {type(game).__name__}; let it return a Game")
+    about = {"name": name, "options": tuple(options.items()), "origin": origin}
+    return checked(dataclasses.replace(game, **about))
 
 
 def checked(game: Game) -> Game:
@@ -124,3 +189,7 @@ def _checked_action(game: Game, state: GameState, action: Any) -> Any:
             f"legal are {shown}\n{notation.draw(state)}"
         )
     return jnp.asarray(action, jnp.int32)
+
+
+for _module in (othello, gomoku, go):
+    register_game(_module.__name__.rpartition(".")[2], _module.make)

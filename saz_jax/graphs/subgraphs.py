@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from saz_jax.config import SubgraphConfig
+from saz_jax.config.registry import PRIORS
 from saz_jax.types import Array
 
 CHOICES = {
@@ -43,6 +44,7 @@ def check(config: SubgraphConfig) -> None:
         raise ValueError(f"per_side={config.per_side} makes no subgraphs; use a positive number, or model3")
     if config.shrink < 0:
         raise ValueError(f"shrink={config.shrink} makes subgraphs larger than the board; use 0 or more")
+    PRIORS.find(config.combine)
     for name, choices in CHOICES.items():
         if getattr(config, name) not in choices:
             raise ValueError(
@@ -119,30 +121,3 @@ def scatter_mean(prior: Array, subgraphs: Array) -> Array:
 def scatter_max(prior: Array, subgraphs: Array) -> Array:
     """Maximum over the subgraphs that hold a node, [K, ..., V] -> [..., V]; 0 where none does."""
     return jnp.where(subgraphs, prior, 0).max(axis=0, initial=0)
-
-
-def combine(log_p1: Array, p2: Array, legal: Array, how: str) -> Array:
-    """The prior of the whole graph and its subgraphs as logits over legal moves, all of shape [..., V].
-
-    log_p1 is the log-probability of every node on the whole graph, p2 the scattered probability of the
-    subgraphs; both come from a softmax over present nodes, legal or not, and only their combination is
-    renormalised over legal moves.  product: (p1 + p1 * p2) / 2, so a node drawn by no subgraph keeps p1 / 2;
-    mean: (p1 + p2) / 2; only: p2, so a node drawn by no subgraph is not searched.
-    """
-    log_prior = {
-        "product": log_p1 + jnp.log1p(p2),
-        "mean": jnp.logaddexp(log_p1, jnp.log(p2)),
-        "only": jnp.log(p2),
-    }[how]
-    return legal_logits(log_prior, legal)
-
-
-def legal_logits(log_prior: Array, legal: Array) -> Array:
-    """Log-probabilities renormalised over legal moves, [..., V]; the dtype's minimum where zero or illegal.
-
-    Where every legal move has probability zero, all legal moves are alike.
-    """
-    log_prior = jnp.where(legal, log_prior, -jnp.inf)
-    lost = jnp.all(jnp.isneginf(log_prior), axis=-1, keepdims=True)
-    log_prior = jax.nn.log_softmax(jnp.where(legal & lost, 0, log_prior))
-    return jnp.maximum(log_prior, jnp.finfo(log_prior.dtype).min)

@@ -12,7 +12,7 @@ import jraph
 import numpy as np
 
 from saz_jax.games.board import COMPASS4, COMPASS8, live_points
-from saz_jax.types import Array, GameState
+from saz_jax.types import Array, GameState, Observation
 
 DIRECTIONS = {"grid4": COMPASS4, "grid8": COMPASS8, "compass8": COMPASS8}
 """Steps to the neighbours of a point, by `GINConfig.edges`."""
@@ -21,10 +21,15 @@ FROM_DUMMY = 9
 NUM_EDGE_TYPES = 10
 
 
-def live_nodes(state: GameState) -> Array:
+def live_nodes(state: GameState | Observation) -> Array:
     """bool[V]: the live points and the dummy node of one position."""
     points = live_points(state.size, state.board.shape[-1])
     return jnp.append(points.reshape(-1), True)
+
+
+def observe(state: GameState) -> Observation:
+    """What a network sees of a position, or of a batch of them."""
+    return Observation(state.board, state.size, state.to_play, state.legal)
 
 
 @functools.cache

@@ -3,9 +3,12 @@
 import typing
 from typing import Any, Literal
 
-import jax
+from saz_jax.storage.named_arrays import mismatch
+from saz_jax.types import Array, Observation, Variables
 
-from saz_jax.types import Array, GameState, Variables
+
+MAX_DEPTH, MAX_WIDTH = 1000, 65536
+"""Beyond these a network is a mistake, or a file that was made to keep its reader busy."""
 
 
 def check_config(config: Any, max_size: int | None = None) -> None:
@@ -25,34 +28,29 @@ def check_config(config: Any, max_size: int | None = None) -> None:
 
 
 def check_sizes(name: str, value: Any) -> None:
-    """A whole number of at least 1, or a tuple of them."""
+    """A whole number from 1 to what can be built, or a tuple of them."""
+    largest = MAX_DEPTH if name.endswith((".layers", ".blocks")) else MAX_WIDTH
     for size in value if isinstance(value, tuple) else (value,):
-        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-            raise ValueError(f"{name}={value!r} is no size; use whole numbers of at least 1")
+        if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= largest:
+            raise ValueError(f"{name}={value!r} is no size; use whole numbers from 1 to {largest}")
 
 
 def check_variables(variables: Variables, expected: Variables) -> None:
-    """The variables have the names and shapes of the expected ones."""
-    found, wanted = _shapes(variables), _shapes(expected)
-    remedy = "build the network with the settings that the weights were trained with"
-    for path in sorted(found.keys() | wanted.keys()):
-        if found.get(path) != wanted.get(path):
-            what = f"{path} is {found.get(path, 'missing')} instead of {wanted.get(path, 'absent')}"
-            raise ValueError(f"these weights belong to another network: {what}; {remedy}")
-
-
-def _shapes(variables: Variables) -> dict[str, tuple[int, ...]]:
-    leaves = jax.tree_util.tree_leaves_with_path(variables)
-    return {jax.tree_util.keystr(path, simple=True, separator="/"): leaf.shape for path, leaf in leaves}
-
-
-def check_boards(states: GameState, nodes: Array, max_size: int) -> None:
-    """states[B] and nodes: bool[B, V] of padded boards of side `max_size`."""
-    if states.board.ndim != 3 or states.board.shape[1:] != (max_size, max_size):
+    """The variables have the names, dtypes and shapes of the expected ones."""
+    if problem := mismatch(variables, expected):
         raise ValueError(
-            f"boards have shape {states.board.shape}; this network reads [B, {max_size}, {max_size}], "
-            f"so batch the states and build game and network with the same max_size"
+            f"these weights belong to another network: {problem}; "
+            "build the network with the settings that the weights were trained with"
         )
-    wanted = (states.board.shape[0], max_size * max_size + 1)
+
+
+def check_boards(seen: Observation, nodes: Array, max_size: int) -> None:
+    """Observations [B] and nodes: bool[B, V] of padded boards of side `max_size`."""
+    if seen.board.ndim != 3 or seen.board.shape[1:] != (max_size, max_size):
+        raise ValueError(
+            f"boards have shape {seen.board.shape}; this network reads [B, {max_size}, {max_size}], "
+            f"so batch the positions and build game and network with the same max_size"
+        )
+    wanted = (seen.board.shape[0], max_size * max_size + 1)
     if nodes.shape != wanted or nodes.dtype != bool:
         raise ValueError(f"nodes are {nodes.dtype}{list(nodes.shape)}; use bool{list(wanted)}")

@@ -3,12 +3,12 @@
 import jax.numpy as jnp
 
 from saz_jax.config import Features
-from saz_jax.types import Array, GameState
+from saz_jax.types import Array, Observation
 
 NUM_FEATURES: dict[Features, int] = {"stones": 1, "stones_legal": 2, "stones_legal_turn": 3}
 
 
-def node_features(states: GameState, features: Features) -> Array:
+def node_features(seen: Observation, features: Features) -> Array:
     """float32[B, V, F]: canonical node features, seen by the player to move (Sec. 3.1).
 
     Feature 0 is +1 for an own stone, -1 for the other side's, 0 for an empty point and the dummy node.
@@ -17,11 +17,11 @@ def node_features(states: GameState, features: Features) -> Array:
     one with the colours exchanged look alike, though komi tells them apart: a pass then seems to hand the
     komi over.
     """
-    batch = states.board.shape[0]
-    own = (states.board * states.to_play[:, None, None]).reshape(batch, -1)
+    batch = seen.board.shape[0]
+    own = (seen.board * seen.to_play[:, None, None]).reshape(batch, -1)
     planes = [jnp.pad(own, ((0, 0), (0, 1)))]
     if features != "stones":
-        planes.append(states.legal)
+        planes.append(seen.legal)
     if features == "stones_legal_turn":
-        planes.append(jnp.broadcast_to(states.to_play[:, None], states.legal.shape))
+        planes.append(jnp.broadcast_to(seen.to_play[:, None], seen.legal.shape))
     return jnp.stack([plane.astype(jnp.float32) for plane in planes], axis=-1)

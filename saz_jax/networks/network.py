@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from saz_jax.networks.checks import check_boards, check_config, check_variables
 from saz_jax.networks.features import NUM_FEATURES, node_features
 from saz_jax.networks.kernels.chunks import CONVOLUTION_NODES, in_chunks
-from saz_jax.types import Array, Evaluation, GameState, Network, Variables
+from saz_jax.types import Array, Evaluation, Network, Observation, Variables
 
 
 class Output(NamedTuple):
@@ -53,30 +53,30 @@ def make_network(
     def expected() -> Variables:
         return jax.eval_shape(init, jax.random.key(0))
 
-    def inputs(variables: Variables, states: GameState, nodes: Array) -> Array:
+    def inputs(variables: Variables, seen: Observation, nodes: Array) -> Array:
         check_variables(variables, expected())
-        check_boards(states, nodes, max_size)
-        return node_features(states, kind)
+        check_boards(seen, nodes, max_size)
+        return node_features(seen, kind)
 
     def evaluate(variables: Variables, features: Array, nodes: Array) -> Evaluation:
         return _evaluation(module.apply(variables, features, nodes, False, method=read), nodes)
 
-    def infer(variables: Variables, states: GameState, nodes: Array) -> Evaluation:
-        features = inputs(variables, states, nodes)
+    def infer(variables: Variables, seen: Observation, nodes: Array) -> Evaluation:
+        features = inputs(variables, seen, nodes)
         batch = features, nodes
         return in_chunks(evaluate, variables, batch, num_nodes=nodes.shape[1], chunk_nodes=chunk_nodes)
 
     def fit(
-        variables: Variables, key: Array, states: GameState, nodes: Array
+        variables: Variables, key: Array, seen: Observation, nodes: Array
     ) -> tuple[Evaluation, Variables]:
-        features = inputs(variables, states, nodes)
+        features = inputs(variables, seen, nodes)
         output, updated = module.apply(
             variables, features, nodes, True, method=read, rngs={"dropout": key}, mutable=["batch_stats"]
         )
         return _evaluation(output, nodes), {**variables, **updated}
 
-    def embed(variables: Variables, states: GameState, nodes: Array) -> Array:
-        features = inputs(variables, states, nodes)
+    def embed(variables: Variables, seen: Observation, nodes: Array) -> Array:
+        features = inputs(variables, seen, nodes)
         return module.apply(variables, features, nodes, False, method=read).embedding
 
     return Network(init, infer, fit, embed, sizes)

@@ -1,23 +1,22 @@
 """Games to and from SGF (FF[4]), the only importer of sgfmill.
 
-SGF numbers the kinds of game: Go is GM[1], Othello GM[2] and Gomoku GM[4].  sgfmill reads and writes the tree
-and leaves GM alone.  Moves are in Go's notation for all three: two letters, column then row from the top
-left, empty for pass; they are written and read here, as sgfmill's writer has no letter for the 26th line.
-The k of Gomoku stands in the free-text property RU, as `k=5`.
+SGF numbers the kinds of game: Go is GM[1], Othello GM[2] and Gomoku GM[4]; a game says its number and the
+properties it needs in `Game.sgf`.  sgfmill reads and writes the tree and leaves GM alone.  Moves are in Go's
+notation for all games: two letters, column then row from the top left, empty for pass; they are written and
+read here, as sgfmill's writer has no letter for the 26th line.
 """
 
-import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
-from saz_jax.games import go, make_game
+from saz_jax.config.registry import GAMES
+from saz_jax.games.registry import look_at, make_game
 from saz_jax.render.text import live_board, move_name
 from saz_jax.types import Game, GameState
 
-GAME_TYPES = {"go": 1, "othello": 2, "gomoku": 4}
 MAX_SIZE = 26
 """sgfmill's limit: the small letters."""
 COLOURS = {1: "B", -1: "W"}
@@ -35,18 +34,18 @@ class Record(NamedTuple):
 
 def to_sgf(game: Game, size: int, actions: Iterable[int], dark: str = "", light: str = "") -> str:
     """The game of `actions` (padded, passes included) as SGF; its result if it has ended, and the names."""
-    if game.name not in GAME_TYPES:
-        raise ValueError(f"SGF has no game type for {game.name!r} here; it can be {', '.join(GAME_TYPES)}")
+    if game.sgf is None:
+        raise ValueError(f"{game.name} has no game type in SGF; give its maker `sgf=SGFFormat(game_type=...)`")
     if size > MAX_SIZE:
         raise ValueError(f"board side {size} exceeds what SGF can hold here; use at most {MAX_SIZE}")
     state, step = game.init(size), jax.jit(game.step)
     tree = _sgfmill().Sgf_game(size)
     root = tree.get_root()
-    root.set("GM", GAME_TYPES[game.name])
-    for identifier, value in (("PB", dark), ("PW", light), *_rules(game, size)):
+    root.set("GM", game.sgf.game_type)
+    for identifier, value in {"PB": dark, "PW": light, **game.sgf.write(size)}.items():
         if value != "":
             root.set(identifier, value)
-    if game.name == "othello":
+    if live_board(state).any():
         _write_stones(root, live_board(state))
     for number, action in enumerate(map(int, actions), start=1):
         _check(game, state, action, number)
@@ -102,24 +101,28 @@ def _read(text: str) -> _File:
         tree = _sgfmill().Sgf_game.from_string(text)
         root, nodes = tree.get_root(), tree.get_main_sequence()
         kind = root.get("GM") if root.has_property("GM") else 1
-        komi = root.get("KM") if root.has_property("KM") else None
-        rules = root.get("RU") if root.has_property("RU") else ""
+        properties = {name: root.get(name) for name in ("KM", "RU") if root.has_property(name)}
         stones = [node.get_setup_stones() for node in nodes if node.has_setup_stones()]
     except ValueError as error:
         raise ValueError(f"not a game in SGF ({error}); give one (;FF[4]GM[...]SZ[...] ...) tree") from error
-    name = {number: name for name, number in GAME_TYPES.items()}.get(kind)
-    if name is None:
-        known = ", ".join(f"GM[{number}] ({name})" for name, number in GAME_TYPES.items())
-        raise ValueError(f"GM[{kind}] is another game; those read here are {known}")
-    if name != "go" and not root.has_property("SZ"):
+    known = game_types()
+    if kind not in known:
+        listed = ", ".join(f"GM[{number}] ({name})" for number, name in known.items())
+        raise ValueError(f"GM[{kind}] is another game; those read here are {listed}")
+    name = known[kind]
+    about = look_at(name).sgf
+    assert about is not None
+    if not root.has_property("SZ") and about.default_size is None:
         raise ValueError(f"this game of {name} does not tell its board side; add SZ[...] to its first node")
-    options: dict[str, Any] = {}
-    if name == "go" and komi is not None:
-        options["komi"] = komi
-    if name == "gomoku" and (match := re.fullmatch(r"k=(\d+)", rules)):
-        options["k"] = int(match[1])
+    options = dict(about.read(properties))
     moves = [(1 if colour == "b" else -1, raw) for colour, raw in (n.get_raw_move() for n in nodes) if colour]
     return _File(name, tree.get_size(), options, moves, stones)
+
+
+def game_types() -> dict[int, str]:
+    """{GM number: name} of all registered games that have one."""
+    formats = {name: look_at(name).sgf for name in GAMES.names()}
+    return {sgf.game_type: name for name, sgf in formats.items() if sgf is not None}
 
 
 def _sgfmill() -> Any:
@@ -128,17 +131,6 @@ def _sgfmill() -> Any:
     except ImportError as error:
         raise ImportError("SGF needs sgfmill; pip install 'saz_jax[sgf]'") from error
     return sgf
-
-
-def _rules(game: Game, size: int) -> list[tuple[str, Any]]:
-    """What the file must say for the game to be replayed alike."""
-    options = dict(game.options)
-    if game.name == "gomoku":
-        return [("RU", f"k={options['k']}")]
-    if game.name == "go":
-        fair = go.FAIR_KOMI[min(size, len(go.FAIR_KOMI) - 1)]
-        return [("KM", fair if options["komi"] is None else options["komi"])]
-    return []
 
 
 def _check(game: Game, state: GameState, action: int, number: int) -> None:

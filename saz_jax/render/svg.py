@@ -1,12 +1,13 @@
-"""Positions as SVG pictures: green squares for Othello, a wooden board with lines for the other games."""
+"""Positions as SVG pictures: stones on green squares, or on a wooden board where its lines cross."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from saz_jax.render.text import column_name, live_board, move_name
-from saz_jax.types import GameState
+from saz_jax.games.notation import column_name, live_board, move_name
+from saz_jax.games.registry import look_at
+from saz_jax.types import Game, GameState
 
 CELL = 40
 """Side of a cell in the picture's own units."""
@@ -45,11 +46,15 @@ class Picture(str):
 
 
 def render(
-    state: GameState, game: str = "gomoku", heat: Any = None, last_move: int | None = None, width: int = 400
+    state: GameState,
+    game: Game | str = "gomoku",
+    heat: Any = None,
+    last_move: int | None = None,
+    width: int = 400,
 ) -> Picture:
     """A picture of one position, `width` pixels wide.
 
-    game: its name, which chooses the style: squares for "othello", lines for every other.
+    game: the game or its name; it says whether stones lie on squares or where lines cross.
     heat: float[V], float[N, N] or float[n, n], one number per point, for example a policy or Q-values.  The
       largest magnitude is painted in full colour, positive warm and negative blue; NaN and pass are left out.
     last_move: the action to mark.
@@ -57,7 +62,8 @@ def render(
     board, max_size = live_board(state), state.board.shape[0]
     size = len(board)
     side = size * CELL + 2 * MARGIN
-    palette, grid = (GREEN, _squares) if game == "othello" else (WOOD, _lines)
+    style = (game if isinstance(game, Game) else look_at(game)).stones_on
+    palette, grid = {"squares": (GREEN, _squares), "lines": (WOOD, _lines)}[style]
     parts = [
         '<svg xmlns="http://www.w3.org/2000/svg"',
         f'     width="{width}" height="{width}" viewBox="0 0 {side} {side}">',

@@ -6,6 +6,7 @@ padding: ties fall to the first move on the board, and noise is drawn by live in
 """
 
 import functools
+import math
 import os
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
@@ -15,6 +16,7 @@ import jax.numpy as jnp
 import mctx
 
 from saz_jax.config import SearchConfig
+from saz_jax.config.registry import SEARCHES
 from saz_jax.games.board import padded_to_live
 from saz_jax.search.tree import (
     ROOT,
@@ -58,6 +60,19 @@ class Strategy(NamedTuple):
     """(key, tree, root, temperature) -> (policy[V], action)."""
 
 
+def register_search(
+    name: str, make: Callable[[Game, EvaluateFn, Any], SearchFn], settings: type = SearchConfig
+) -> None:
+    """Makes a search known by `name`: to training as `--search.kind name`, to agents and to files.
+
+    `make(game, evaluate, settings) -> SearchFn`; `settings` is a frozen dataclass that derives from
+    `SearchConfig` and has `name` as the default of its `kind`.  `search_with` makes one from a `Strategy`.
+    """
+    if not issubclass(settings, SearchConfig):
+        raise ValueError(f"the settings of search {name!r} must derive from SearchConfig, as {settings} do not")
+    SEARCHES.add(name, make, settings)
+
+
 def make_search(
     game: Game, evaluate: EvaluateFn, config: SearchConfig, memory_limit: int | None = None
 ) -> SearchFn:
@@ -69,21 +84,41 @@ def make_search(
     temperature scales the noise at the root, so that at 0 `action` is the best move found.
     Trees above `memory_limit` bytes (the device's or the machine's memory if None) are refused.
     """
-    search_trees = make_tree_search(game, evaluate, config, memory_limit)
+    make = SEARCHES.find(config.kind).make
+    return make(game, evaluate, config) if memory_limit is None else make(game, evaluate, config, memory_limit)
 
-    def search(variables: Variables, key: Array, states: GameState, temperature: Any) -> SearchOutput:
-        output, _ = search_trees(variables, key, states, temperature)
-        return output
 
-    return search
+def search_with(strategy: Callable[[Any], Strategy]) -> Callable[..., SearchFn]:
+    """`strategy(settings) -> Strategy` as what `register_search` takes: a search of our trees."""
+
+    def make(
+        game: Game, evaluate: EvaluateFn, config: SearchConfig, memory_limit: int | None = None
+    ) -> SearchFn:
+        search_trees = make_tree_search(game, evaluate, config, memory_limit, strategy)
+
+        def search(variables: Variables, key: Array, states: GameState, temperature: Any) -> SearchOutput:
+            output, _ = search_trees(variables, key, states, temperature)
+            return output
+
+        return search
+
+    return functools.wraps(strategy)(make)
 
 
 def make_tree_search(
-    game: Game, evaluate: EvaluateFn, config: SearchConfig, memory_limit: int | None = None
+    game: Game,
+    evaluate: EvaluateFn,
+    config: SearchConfig,
+    memory_limit: int | None = None,
+    strategy: Callable[[Any], Strategy] | None = None,
 ) -> TreeSearchFn:
     """What `make_search` makes, but it hands out the trees as well, to be looked at."""
     check(config)
-    strategy = {"puct": puct, "gumbel": gumbel}[config.kind](config)
+    if strategy is None:
+        if config.kind not in STRATEGIES:
+            raise ValueError(f"search {config.kind!r} hands out no trees; use one of {', '.join(STRATEGIES)}")
+        strategy = STRATEGIES[config.kind]
+    rules = strategy(config)
 
     def search(
         variables: Variables, key: Array, states: GameState, temperature: Any
@@ -95,9 +130,9 @@ def make_tree_search(
 
         def judge(key: Array, states: GameState) -> Evaluation:
             evaluation = evaluate(variables, key, states)
-            if config.score:
+            if config.heuristic_weight:
                 score = jax.vmap(functools.partial(share_of_stones, game))(states)
-                value = (1 - config.score) * evaluation.value + config.score * score
+                value = (1 - config.heuristic_weight) * evaluation.value + config.heuristic_weight * score
                 evaluation = evaluation._replace(value=value)
             return exact(evaluation, states)
 
@@ -105,22 +140,23 @@ def make_tree_search(
             after = jax.vmap(game.step)(states, action)
             return judge(key, after), after
 
-        said, value = judge(root_key, states)
+        root = judge(root_key, states)
+        said = root.logits
         prior = jax.vmap(functools.partial(prefer_wins, game))(states, said) if config.take_wins else said
         noise_keys = jax.random.split(noise_key, batch)
-        prior, extra_data = jax.vmap(strategy.prepare)(noise_keys, prior, states, temperature)
+        prior, extra_data = jax.vmap(rules.prepare)(noise_keys, prior, states, temperature)
         tree = grow_tree(
             tree_key,
-            Evaluation(prior, value),
+            root._replace(logits=prior),
             states,
             expand=expand,
-            select_root=strategy.select_root,
-            select=strategy.select,
+            select_root=rules.select_root,
+            select=rules.select,
             simulations=config.simulations,
             extra_data=extra_data,
         )
         action_keys = jax.random.split(action_key, batch)
-        policy, action = jax.vmap(strategy.conclude)(action_keys, tree, states, temperature)
+        policy, action = jax.vmap(rules.conclude)(action_keys, tree, states, temperature)
         output = SearchOutput(
             action=action,
             policy=policy,
@@ -138,7 +174,7 @@ def make_tree_search(
 def exact(evaluation: Evaluation, states: GameState) -> Evaluation:
     """The evaluation with log-probabilities over legal moves; a finished game's value is its outcome."""
     logits = jax.nn.log_softmax(jnp.where(states.legal, evaluation.logits, MASKED))
-    return Evaluation(
+    return evaluation._replace(
         logits=jnp.where(states.legal, logits, MASKED),
         value=jnp.where(states.terminated, states.outcome * states.to_play, evaluation.value),
     )
@@ -166,12 +202,12 @@ def live_noise(draw: Callable[[Array, tuple[int]], Array], key: Array, state: Ga
 
 def explore(config: SearchConfig, key: Array, prior: Array, state: GameState) -> Array:
     """The root's log prior [V] with its share of Dirichlet noise over the legal moves."""
-    if config.noise_fraction == 0:
+    if config.dirichlet_fraction == 0:
         return prior
-    alpha = config.noise_concentration / jnp.sum(state.legal)
+    alpha = config.dirichlet_total / jnp.sum(state.legal)
     gamma = live_noise(lambda key, shape: jax.random.loggamma(key, alpha, shape), key, state)
     dirichlet = jax.nn.log_softmax(jnp.where(state.legal, gamma, MASKED))
-    share = config.noise_fraction
+    share = config.dirichlet_fraction
     mixed = jnp.logaddexp(jnp.log1p(-share) + prior, jnp.log(share) + dirichlet)
     return jnp.where(state.legal, mixed, MASKED)
 
@@ -207,7 +243,7 @@ def gumbel(config: SearchConfig) -> Strategy:
     """Gumbel MuZero: sequential halving at the root, the improved policy below it."""
 
     def prepare(key: Array, prior: Array, state: GameState, temperature: Array):
-        noise = live_noise(jax.random.gumbel, key, state) * (config.gumbel_scale * temperature)
+        noise = live_noise(jax.random.gumbel, key, state) * temperature
         explored = explore(config, jax.random.fold_in(key, 0), prior, state)
         return explored, GumbelRoot(root_gumbel=noise, prior=prior)
 
@@ -217,7 +253,7 @@ def gumbel(config: SearchConfig) -> Strategy:
             tree,
             node,
             num_simulations=config.simulations,
-            max_num_considered_actions=config.considered,
+            max_num_considered_actions=config.max_considered_actions,
             qtransform=completed_qvalues,
         )
 
@@ -253,23 +289,20 @@ def completed_qvalues(tree: Tree, node: Any) -> Array:
 
 def check(config: SearchConfig) -> None:
     """Refuse settings that no search can run with."""
-    if config.kind not in ("puct", "gumbel"):
-        raise ValueError(f"unknown search kind {config.kind!r}; choose puct or gumbel")
     if config.unvisited not in ("parent", "zero"):
         raise ValueError(f"unknown unvisited={config.unvisited!r}; choose parent or zero")
-    if config.simulations < 1:
-        raise ValueError(f"simulations={config.simulations}; a search needs at least 1")
-    if config.considered < 1:
-        raise ValueError(f"considered={config.considered}; gumbel needs at least 1 root move")
-    if not 0 <= config.noise_fraction < 1:
-        raise ValueError(f"noise_fraction={config.noise_fraction}; use a share from 0 to below 1")
-    if not 0 <= config.score <= 1:
-        raise ValueError(f"score={config.score}; use a weight from 0 (the network alone) to 1")
-    for name in ("c_puct", "gumbel_scale"):
-        if not getattr(config, name) >= 0:
-            raise ValueError(f"{name}={getattr(config, name)}; use 0 or more")
-    if not config.noise_concentration > 0:
-        raise ValueError(f"noise_concentration={config.noise_concentration}; use a positive number")
+    if isinstance(config.simulations, bool) or not isinstance(config.simulations, int) or config.simulations < 1:
+        raise ValueError(f"simulations={config.simulations!r}; a search needs a whole number of at least 1")
+    if config.max_considered_actions < 1:
+        raise ValueError(f"max_considered_actions={config.max_considered_actions}; gumbel needs at least 1 root move")
+    if not 0 <= config.dirichlet_fraction < 1:
+        raise ValueError(f"dirichlet_fraction={config.dirichlet_fraction}; use a share from 0 to below 1")
+    if not 0 <= config.heuristic_weight <= 1:
+        raise ValueError(f"heuristic_weight={config.heuristic_weight}; use a weight from 0 (the network alone) to 1")
+    if not 0 <= config.c_puct < math.inf:
+        raise ValueError(f"c_puct={config.c_puct}; use 0 or more")
+    if not config.dirichlet_total > 0:
+        raise ValueError(f"dirichlet_total={config.dirichlet_total}; use a positive number")
 
 
 def check_states(game: Game, states: GameState, temperature: Any) -> int:
@@ -297,3 +330,8 @@ def check_memory(game: Game, batch: int, simulations: int, limit: int | None) ->
             f"trees of {batch} games x {simulations} simulations on side {game.max_size} take "
             f"{needed / 1e9:.1f} GB of {limit / 1e9:.1f} GB; lower the batch or the simulations"
         )
+
+
+STRATEGIES: dict[str, Callable[[Any], Strategy]] = {"puct": puct, "gumbel": gumbel}
+for _name, _strategy in STRATEGIES.items():
+    register_search(_name, search_with(_strategy))

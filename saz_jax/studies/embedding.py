@@ -9,7 +9,7 @@ import numpy as np
 
 from saz_jax.agents.agent import Agent
 from saz_jax.graphs.topology import live_nodes
-from saz_jax.models.evaluators import make_model
+from saz_jax.models.registry import make_model
 from saz_jax.studies.synthetic import good_and_bad, synthetic_board
 
 PADDING = 50

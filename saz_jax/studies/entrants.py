@@ -6,7 +6,7 @@ from pathlib import Path
 
 from saz_jax.agents.agent import Agent, load_agent, shipped_agents
 from saz_jax.config import GameName, ModelName
-from saz_jax.models import evaluators
+from saz_jax.models import registry as models
 from saz_jax.storage.metrics import read_metrics
 from saz_jax.studies.budgets import trained_as, training_config
 from saz_jax.studies.laboratory import Entrant, Lab, train
@@ -83,7 +83,7 @@ def can_play(entrant: Entrant, size: int) -> bool:
         return True
     config = dataclasses.replace(entrant.agent.model, name=entrant.model)
     game = entrant.agent.game(max(size, config.cnn.side))
-    return evaluators.make_model(config, game).sizes[0] <= size
+    return models.make_model(config, game).sizes[0] <= size
 
 
 def _small_run(lab: Lab, game: GameName, model: ModelName) -> Path:

@@ -4,8 +4,8 @@ Nothing here touches a disk.  `iterate` leaves the state that it is given untouc
 the middle of an iteration loses that iteration and nothing else.
 """
 
-import dataclasses
 import functools
+import math
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,8 +17,11 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from saz_jax.config import TrainConfig
+from saz_jax.config.registry import MODELS, NETWORKS, PRIORS, SEARCHES
 from saz_jax.games import make_game
-from saz_jax.models import evaluators
+from saz_jax.models import registry as models
+from saz_jax.search.tree_search import check as check_search
+from saz_jax.search.tree_search import check_memory
 from saz_jax.storage.metrics import Row
 from saz_jax.storage.named_arrays import mismatch
 from saz_jax.training import devices
@@ -28,14 +31,11 @@ from saz_jax.training.selfplay import Moves, PlayFn, make_new_games, make_play
 from saz_jax.training.traced_programs import remembered
 from saz_jax.types import Game, GameState, Model, Variables
 
-SUBGRAPH_MODELS = ("saz", "model2", "model4")
 CHUNK = 2
 """Moves per call of the compiled self-play: few enough to show progress and to stop soon."""
 
 Progress = Callable[[str, int, int], None]
 """(phase, done, total) -> None."""
-GameMaker = Callable[[int], Game]
-"""max_size -> the game; for games that `make_game` does not know."""
 
 
 class DivergedError(FloatingPointError):
@@ -47,7 +47,6 @@ class Program(NamedTuple):
 
     config: TrainConfig
     mesh: Mesh
-    make: GameMaker
     game: Game
     model: Model
     begin: Callable[[int], tuple[Variables, GameState]]
@@ -72,37 +71,35 @@ class RunState(NamedTuple):
     """Wall-clock time spent in iterations, over all stretches of the run."""
 
 
-def make_program(config: TrainConfig, make: GameMaker | None = None, traced: Path | None = None) -> Program:
+def make_program(config: TrainConfig, traced: Path | None = None) -> Program:
     """Everything that can be built, and checked, before the first computation.
 
-    `traced` is a folder that remembers programs of earlier starts; it cannot know games of another maker.
+    `traced` is a folder that remembers programs of earlier starts; it cannot know games of other people.
     """
     check(config)
     mesh = devices.make_mesh()
     devices.check_divides(mesh, "selfplay.games", config.selfplay.games)
     devices.check_divides(mesh, "learner.batch_size", config.learner.batch_size)
-    if make is not None or mesh.size > 1:
-        traced = None
-    make = make or functools.partial(make_game, config.game, **config.game_options)
-    game = make(max(config.sizes))
+    game = make_game(config.game, max(config.sizes), **config.game_options)
     for size in config.sizes:
         jax.eval_shape(functools.partial(game.init, size))  # refuses a bad side, computes nothing
-    model = evaluators.make_model(config.model_config, game)
-    evaluators.check_sizes(model, config.sizes)
-    playing = model
-    if config.model in SUBGRAPH_MODELS and not config.selfplay.subgraphs:
-        playing = evaluators.make_model(dataclasses.replace(config.model_config, name="model3"), game)
-    init_learner, learn = make_learner(model.network, config.learner)
+    model = models.make_model(config.model_config, game)
+    models.check_sizes(model, config.sizes)
+    if mesh.size > 1 or not _is_ours(game, config):
+        traced = None
+    playing = model.evaluate
+    if model.evaluate_once is not None and not config.selfplay.subgraphs:
+        playing = model.evaluate_once
+    init_learner, learn = make_learner(model.network, config.learner, game.symmetries)
     everywhere = NamedSharding(mesh, PartitionSpec())
     begin = make_begin(config, game, model)
-    play = make_play(game, playing.evaluate, config.search, config.selfplay, config.sizes, CHUNK, mesh)
+    play = make_play(game, playing, config.search, config.selfplay, config.sizes, CHUNK, mesh)
     if traced is not None:
         begin = remembered(begin, traced, "begin", config)
         play = remembered(play, traced, "play", config)
     return Program(
         config=config,
         mesh=mesh,
-        make=make,
         game=game,
         model=model,
         begin=begin,
@@ -112,9 +109,20 @@ def make_program(config: TrainConfig, make: GameMaker | None = None, traced: Pat
     )
 
 
+def _is_ours(game: Game, config: TrainConfig) -> bool:
+    """Whether all that takes part is code of this package, which traced programs are named by."""
+    entries = (
+        MODELS.find(config.model),
+        NETWORKS.find(NETWORKS.name_of(config.network)),
+        SEARCHES.find(config.search.kind),
+        PRIORS.find(getattr(config.ensemble, "combine", "product")),
+    )
+    return all(origin.startswith("saz_jax.") for origin in (game.origin, *(e.origin for e in entries)))
+
+
 def make_begin(config: TrainConfig, game: Game, model: Model) -> Callable[[int], tuple[Variables, GameState]]:
     """seed -> untrained weights and the first games; operation by operation they would take seconds."""
-    new_games = make_new_games(game, config.sizes, config.selfplay.favour, config.selfplay.openings)
+    new_games = make_new_games(game, config.sizes, config.selfplay.favour, config.selfplay.max_opening_moves)
 
     @jax.jit
     def begin(seed: int) -> tuple[Variables, GameState]:
@@ -125,31 +133,47 @@ def make_begin(config: TrainConfig, game: Game, model: Model) -> Callable[[int],
 
 
 def check(config: TrainConfig) -> None:
-    """Raise `ValueError` for settings that make no sense together."""
+    """Raise `ValueError` for settings that make no sense, alone or together."""
     if not config.sizes or len(set(config.sizes)) != len(config.sizes):
         raise ValueError(f"sizes={config.sizes}; name each board side once, at least one")
-    if config.selfplay.moves < CHUNK or config.selfplay.moves % CHUNK:
-        raise ValueError(f"selfplay.moves={config.selfplay.moves}; use a multiple of {CHUNK}")
-    if not 0 < config.selfplay.full_share <= 1:
-        raise ValueError(f"selfplay.full_share={config.selfplay.full_share}; use a share above 0, up to 1")
-    if config.selfplay.openings < 0:
-        raise ValueError(f"selfplay.openings={config.selfplay.openings}; use 0 (none) or more plies")
-    if not 0 <= config.selfplay.slips < 1:
-        raise ValueError(f"selfplay.slips={config.selfplay.slips}; use a share from 0 to below 1")
-    if config.learner.history < 1 or config.learner.passes <= 0:
-        raise ValueError(
-            f"learner.history={config.learner.history}, learner.passes={config.learner.passes}; "
-            f"use at least 1 iteration and more than 0 passes"
-        )
-    if not 0 <= config.learner.surprise <= 1:
-        raise ValueError(f"learner.surprise={config.learner.surprise}; use a share from 0 to 1")
-    piece = config.learner.piece
-    if piece < 0 or (piece and config.learner.batch_size % piece):
-        raise ValueError(
-            f"learner.piece={piece} does not divide learner.batch_size={config.learner.batch_size}"
-        )
-    if not 0 <= config.learner.average < 1:
-        raise ValueError(f"learner.average={config.learner.average}; use 0 (off) or a decay such as 0.999")
+    if isinstance(config.seed, bool) or not isinstance(config.seed, int) or not 0 <= config.seed < 2**32:
+        raise ValueError(f"seed={config.seed}; use a whole number from 0 to {2**32 - 1}")
+    selfplay, learner, search = config.selfplay, config.learner, config.search
+    _demand("selfplay.games", selfplay.games, selfplay.games >= 1, "1 or more")
+    even = selfplay.moves >= CHUNK and selfplay.moves % CHUNK == 0
+    _demand("selfplay.moves", selfplay.moves, even, f"a multiple of {CHUNK}")
+    _demand("selfplay.temperature_moves", selfplay.temperature_moves, selfplay.temperature_moves >= 0, "0 or more")
+    plies, share = selfplay.max_opening_moves, selfplay.random_move_share
+    _demand("selfplay.max_opening_moves", plies, plies >= 0, "0 (none) or more plies")
+    _demand("selfplay.random_move_share", share, 0 <= share < 1, "a share from 0 to below 1")
+    _demand("learner.history", learner.history, learner.history >= 1, "at least 1 iteration")
+    _demand("learner.epochs", learner.epochs, 0 < learner.epochs < math.inf, "more than 0 passes")
+    _demand("learner.batch_size", learner.batch_size, learner.batch_size >= 1, "1 or more")
+    weight, piece = learner.surprise_weight, learner.microbatch
+    _demand("learner.surprise_weight", weight, 0 <= weight <= 1, "a share from 0 to 1")
+    divides = piece >= 0 and (not piece or learner.batch_size % piece == 0)
+    _demand("learner.microbatch", piece, divides, f"0 or a divisor of learner.batch_size={learner.batch_size}")
+    rate, norm = learner.learning_rate, learner.max_grad_norm
+    _demand("learner.learning_rate", rate, 0 < rate < math.inf, "a positive number")
+    _demand("learner.max_grad_norm", norm, 0 <= norm < math.inf, "0 (no clipping) or more")
+    _demand("learner.l2", learner.l2, 0 <= learner.l2 < math.inf, "0 or more")
+    _demand("learner.warmup_steps", learner.warmup_steps, learner.warmup_steps >= 0, "0 or more")
+    _demand("learner.decay_steps", learner.decay_steps, learner.decay_steps >= 1, "1 or more")
+    decay = learner.ema_decay
+    _demand("learner.ema_decay", decay, 0 <= decay < 1, "0 (off) or a decay such as 0.999")
+    check_search(search)
+    check_memory_of(config)
+
+
+def check_memory_of(config: TrainConfig) -> None:
+    """Refuse self-play whose search trees do not fit into memory, before anything is compiled."""
+    game = make_game(config.game, max(config.sizes), **config.game_options)
+    check_memory(game, config.selfplay.games, config.search.simulations, None)
+
+
+def _demand(name: str, value: Any, fine: bool, wanted: str) -> None:
+    if not fine:
+        raise ValueError(f"{name}={value}; use {wanted}")
 
 
 def start(program: Program, weights: Variables | None = None) -> RunState:
@@ -215,13 +239,13 @@ def self_play(
         ended.append(released)
         finished += int(moves.ended.sum())
         dark += float(((moves.outcome + 1) / 2)[moves.ended].sum())
-        policy = moves.policy[moves.searched]
+        policy = moves.policy.reshape(-1, moves.policy.shape[-1])
         entropy.append(-np.sum(policy * np.log(np.where(policy > 0, policy, 1)), axis=-1))
         progress("self-play", chunk + 1, chunks)
     positions = Positions.join(ended)
     figures: Row = {
         "games": finished,
-        "game_length": len(positions.size) / max(finished, 1),
+        "game_length": len(positions.outcome) / max(finished, 1),
         "dark_outcome": dark / max(finished, 1),
         "policy_entropy": float(np.concatenate(entropy).mean()),
     }
@@ -236,12 +260,8 @@ def as_positions(moves: Moves) -> Positions:
         return np.asarray(x).reshape(count * lanes, *x.shape[2:])
 
     return Positions(
-        board=flatten(moves.board),
-        size=flatten(moves.size),
-        to_play=flatten(moves.to_play),
-        legal=flatten(moves.legal),
+        observation=jax.tree.map(flatten, moves.observation),
         policy=flatten(moves.policy),
-        searched=flatten(moves.searched),
         surprise=flatten(moves.surprise),
         outcome=np.zeros(count * lanes, np.float32),
         lane=np.tile(np.arange(lanes, dtype=np.int32), count),
@@ -258,9 +278,9 @@ def optimise(
     # The steps overwrite their input; the state before the iteration must survive an interrupt.
     learner = jax.tree.map(jnp.copy, state.learner)
     seed = (program.config.seed, state.iteration + 1)
-    steps = replay.steps(config.batch_size, config.passes)
+    steps = replay.steps(config.batch_size, config.epochs)
     losses = []
-    batches = replay.batches(seed, config.batch_size, config.passes, config.surprise)
+    batches = replay.batches(seed, config.batch_size, config.epochs, config.surprise_weight)
     for step, positions in enumerate(batches):
         batch = devices.split(program.mesh, as_batch(positions))
         learner, loss = program.learn(learner, jax.random.fold_in(key, step), batch)
@@ -272,7 +292,7 @@ def optimise(
     if not np.isfinite(mean.total):
         raise DivergedError(
             f"the loss is {mean.total} in iteration {state.iteration + 1}; the last checkpoint is intact. "
-            f"Lower learner.learning_rate (now {config.learning_rate}) or set learner.clip to 1, "
+            f"Lower learner.learning_rate (now {config.learning_rate}) or set learner.max_grad_norm to 1, "
             f"in a new workdir"
         )
     figures = {"loss": mean.total, "policy_loss": mean.policy, "value_loss": mean.value}

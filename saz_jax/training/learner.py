@@ -8,21 +8,17 @@ import jax.numpy as jnp
 import optax
 
 from saz_jax.config import LearnerConfig
-from saz_jax.games.board import NUM_SYMMETRIES, symmetry
+from saz_jax.games.board import ALL_SYMMETRIES, symmetry
 from saz_jax.graphs.topology import live_nodes
 from saz_jax.training.replay import Positions
-from saz_jax.types import Array, GameState, Network, Variables
+from saz_jax.types import Array, Network, Observation, Variables
 
 
 class Batch(NamedTuple):
     """B positions to learn from; the fields of `replay.Positions` that learning needs."""
 
-    board: Array
-    size: Array
-    to_play: Array
-    legal: Array
+    observation: Observation
     policy: Array
-    searched: Array
     outcome: Array
 
 
@@ -52,9 +48,12 @@ StepFn = Callable[[LearnerState, Array, Batch], tuple[LearnerState, Losses]]
 
 
 def make_learner(
-    network: Network, config: LearnerConfig
+    network: Network, config: LearnerConfig, symmetries: tuple[int, ...] = ALL_SYMMETRIES
 ) -> tuple[Callable[[Variables], LearnerState], StepFn]:
-    """(init, step), pure; jit `step` on a batch split over devices and it averages the gradient over them."""
+    """(init, step), pure; jit `step` on a batch split over devices and it averages the gradient over them.
+
+    `symmetries` are those of the game, one of which `config.symmetries` draws for each position.
+    """
     optimiser = make_optimiser(config)
 
     def init(variables: Variables) -> LearnerState:
@@ -62,18 +61,18 @@ def make_learner(
 
     def loss(params: Any, variables: Variables, key: Array, piece: Batch, whole: Batch) -> tuple[Array, Any]:
         """The piece's share of the loss of the whole batch."""
-        states = as_states(piece)
-        nodes = jax.vmap(live_nodes)(states)
-        evaluation, updated = network.fit({**variables, "params": params}, key, states, nodes)
+        seen = piece.observation
+        nodes = jax.vmap(live_nodes)(seen)
+        evaluation, updated = network.fit({**variables, "params": params}, key, seen, nodes)
         logits = evaluation.logits
         if config.policy_over == "legal":
-            logits = jnp.where(piece.legal, logits, jnp.finfo(logits.dtype).min)
+            logits = jnp.where(seen.legal, logits, jnp.finfo(logits.dtype).min)
         # Masked nodes have a log-probability of -inf, and 0 * -inf is no number.
         log_prior = jnp.where(piece.policy > 0, jax.nn.log_softmax(logits), 0.0)
         entropy = -jnp.sum(piece.policy * log_prior, axis=-1)
-        policy = jnp.sum(jnp.where(piece.searched, entropy, 0.0)) / jnp.maximum(jnp.sum(whole.searched), 1)
+        policy = jnp.sum(entropy) / whole.outcome.shape[0]
         value = jnp.sum(jnp.square(evaluation.value - piece.outcome)) / whole.outcome.shape[0]
-        return policy + config.value_weight * value, (policy, value, updated)
+        return policy + value, (policy, value, updated)
 
     def gradients(variables: Variables, key: Array, batch: Batch) -> tuple[Any, Array, Array, Variables]:
         """(gradient, policy loss, value loss, variables with updated statistics); piece by piece on a CPU."""
@@ -94,31 +93,31 @@ def make_learner(
 
         def in_pieces(key: Array, batch: Batch) -> Any:
             # Every piece takes its share from every device: the split axis of the batch stays in front.
-            count = batch.outcome.shape[0] // config.piece
+            count = batch.outcome.shape[0] // config.microbatch
             pieces = jax.tree.map(lambda x: x.reshape(-1, count, *x.shape[1:]).swapaxes(0, 1), batch)
             return jax.lax.scan(add, nothing, (jax.random.split(key, count), pieces))[0]
 
-        if config.piece in (0, batch.outcome.shape[0]):
+        if config.microbatch in (0, batch.outcome.shape[0]):
             return at_once(key, batch)
         return jax.lax.platform_dependent(key, batch, cpu=in_pieces, default=at_once)
 
     def step(state: LearnerState, key: Array, batch: Batch) -> tuple[LearnerState, Losses]:
         symmetry_key, dropout_key = jax.random.split(key)
         if config.symmetries:
-            which = jax.random.randint(symmetry_key, batch.size.shape, 0, NUM_SYMMETRIES)
-            batch = jax.vmap(transformed)(batch, which)
+            drawn = jax.random.randint(symmetry_key, batch.outcome.shape, 0, len(symmetries))
+            batch = jax.vmap(transformed)(batch, jnp.asarray(symmetries)[drawn])
         params = state.variables["params"]
         gradient, policy, value, updated = gradients(state.variables, dropout_key, batch)
-        total = policy + config.value_weight * value
+        total = policy + value
         if config.l2:
             total += config.l2 * optax.tree.norm(params, squared=True)
             gradient = jax.tree.map(lambda g, p: g + 2 * config.l2 * p, gradient, params)
         change, optimiser_state = optimiser.update(gradient, state.optimiser, params)
         variables = {**updated, "params": optax.apply_updates(params, change)}
         average = variables
-        if config.average:
+        if config.ema_decay:
             # A young average forgets its random start quickly.
-            decay = jnp.minimum(config.average, (1 + state.step) / (10 + state.step))
+            decay = jnp.minimum(config.ema_decay, (1 + state.step) / (10 + state.step))
             average = optax.incremental_update(variables, state.average, 1 - decay)
         losses = Losses(total, policy, value, optax.tree.norm(gradient))
         return LearnerState(variables, optimiser_state, average, state.step + 1), losses
@@ -134,7 +133,7 @@ def make_optimiser(config: LearnerConfig) -> optax.GradientTransformation:
     if config.warmup_steps:
         warmup = optax.linear_schedule(0.0, config.learning_rate, config.warmup_steps)
         rate = optax.join_schedules([warmup, rate], [config.warmup_steps])
-    clip = optax.clip_by_global_norm(config.clip) if config.clip else optax.identity()
+    clip = optax.clip_by_global_norm(config.max_grad_norm) if config.max_grad_norm else optax.identity()
     return optax.chain(clip, optax.adam(rate))
 
 
@@ -143,27 +142,12 @@ def as_batch(positions: Positions) -> Batch:
     return Batch(*(getattr(positions, field) for field in Batch._fields))
 
 
-def as_states(batch: Batch) -> GameState:
-    """The positions of a batch, as far as networks look at them."""
-    nothing = jnp.zeros_like(batch.outcome)
-    return GameState(
-        board=batch.board,
-        size=batch.size,
-        to_play=batch.to_play,
-        legal=batch.legal,
-        terminated=jnp.zeros(nothing.shape, bool),
-        outcome=nothing,
-        move_count=jnp.zeros(nothing.shape, jnp.int32),
-        aux=(),
-    )
-
-
 def transformed(position: Batch, which: Array) -> Batch:
     """One position turned and mirrored by symmetry `which`, moves and policy along with it."""
-    side = position.board.shape[0]
-    source = symmetry(which, position.size, side)
-    return position._replace(
-        board=position.board.reshape(-1)[source[:-1]].reshape(side, side),
-        legal=position.legal[source],
-        policy=position.policy[source],
+    seen = position.observation
+    side = seen.board.shape[0]
+    source = symmetry(which, seen.size, side)
+    turned = seen._replace(
+        board=seen.board.reshape(-1)[source[:-1]].reshape(side, side), legal=seen.legal[source]
     )
+    return position._replace(observation=turned, policy=position.policy[source])

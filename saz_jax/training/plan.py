@@ -38,20 +38,22 @@ def make_plan(program: Program, state: RunState) -> Plan:
     positions = config.selfplay.games * config.selfplay.moves
     key = jax.random.key(config.seed)
     blank = Positions.blank(program.game.max_size, config.learner.batch_size)
-    blank = blank._replace(size=blank.size + min(config.sizes), to_play=blank.to_play + 1)
+    seen = blank.observation
+    seen = seen._replace(size=seen.size + min(config.sizes), to_play=seen.to_play + 1)
+    blank = blank._replace(observation=seen)
     batch = devices.split(program.mesh, as_batch(blank))
     play_seconds, play_compile = _timed(program.play, state.learner.average, key, state.games)
     # A step overwrites its input, so each one gets a copy.
     learn_seconds, learn_compile = _timed(
         lambda: program.learn(jax.tree.map(jnp.copy, state.learner), key, batch)
     )
-    steps = int(config.learner.passes * config.learner.history * positions) // config.learner.batch_size
+    steps = int(config.learner.epochs * config.learner.history * positions) // config.learner.batch_size
     return Plan(
         parameters=sum(x.size for x in jax.tree.leaves(state.learner.variables["params"])),
         devices=program.mesh.size,
         compile_seconds=play_compile + learn_compile,
         tree_bytes=tree_memory(program.game, config.selfplay.games, config.search.simulations),
-        replay_bytes=sum(x.nbytes for x in blank) // len(blank.size) * positions * config.learner.history,
+        replay_bytes=sum(x.nbytes for x in jax.tree.leaves(blank)) // len(blank.outcome) * positions * config.learner.history,
         positions_per_second=config.selfplay.games * CHUNK / play_seconds,
         steps_per_second=1 / learn_seconds,
         iteration_seconds=config.selfplay.moves / CHUNK * play_seconds + steps * learn_seconds,

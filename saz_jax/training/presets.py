@@ -1,114 +1,139 @@
-"""Named recipes for training: `preset("small", "gomoku", "saz")`; imports no jax."""
+"""Named recipes for training: `preset("small", "gomoku", "saz")`."""
 
 import dataclasses
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
 
 from saz_jax.config import (
     CNNConfig,
     EvaluationConfig,
     FCNConfig,
-    GameName,
     GINConfig,
     LearnerConfig,
-    ModelName,
     SearchConfig,
     SelfPlayConfig,
     TrainConfig,
 )
+from saz_jax.config.registry import MODELS, NETWORKS
+from saz_jax.games.registry import find_game, look_at
+from saz_jax.models.registry import default_config
 
-PresetName = Literal["small", "paper", "smoke"]
-TRAINED_SIZES: dict[GameName, tuple[int, ...]] = {
-    "othello": (5, 6, 7, 8),
-    "gomoku": (5, 6, 7, 8, 9),
-    "go": (5, 6, 7, 8, 9),
+PresetName = Literal["smoke", "small", "paper"]
+ONE_SIZE = ("model1", "model2", "model5")
+"""Models that are trained on the largest side alone."""
+SMALL_NETWORKS = {
+    "gin": GINConfig(
+        layers=5,
+        hidden=32,
+        head=32,
+        edges="compass8",
+        dummy="mean",
+        residual=True,
+        norm="layer",
+        dropout=0.0,
+        features="stones_legal",
+    ),
+    "cnn": CNNConfig(channels=32, dense=(128, 64), features="stones_legal"),
+    "fcn": FCNConfig(blocks=3, channels=32),
 }
-"""The paper's training sizes (Sec. 4.1); for Go it names the largest only."""
-SMALL_SIZES: dict[GameName, tuple[int, ...]] = {"othello": (6, 7, 8), "gomoku": (8, 9), "go": (6, 7, 8)}
-"""Those of the small recipe: little is decided on smaller boards, which padding makes as expensive."""
+SMOKE_NETWORKS = {
+    "gin": GINConfig(hidden=16, head=16, edges="compass8", dummy="mean", dropout=0.0),
+    "cnn": CNNConfig(channels=16, dense=(32, 32)),
+    "fcn": FCNConfig(blocks=2, channels=16),
+}
 
 
-def preset(name: PresetName, game: GameName, model: ModelName) -> TrainConfig:
+def preset(name: str, game: str, model: str, network: str | None = None) -> TrainConfig:
     """The settings of a named recipe for one game and model.
 
     paper: the paper's hyperparameters; small: what learns fastest per hour of a CPU or one GPU; smoke: the
     whole pipeline in a minute or two, too short to play well.  Models for one size train on the largest.
+    `network` replaces the model's own.  What a game needs otherwise stands in its `recipes`.
     """
-    sizes = TRAINED_SIZES[game]
-    # model1's CNN is the one network that the paper trained on all symmetries of its examples.
-    learner = LearnerConfig(symmetries=model in ("model1", "model5"))
-    search = SearchConfig()
-    paper = TrainConfig(game=game, model=model, sizes=sizes, search=search, learner=learner)
-    if model in ("model1", "model2", "model5"):
-        paper = dataclasses.replace(paper, sizes=sizes[-1:])
-    if name == "paper":
-        return paper
-    if name == "smoke":
-        smoke = dataclasses.replace(
-            paper,
-            sizes=(6,) if len(paper.sizes) == 1 else (5, 6),
-            gin=GINConfig(hidden=16, head=16, edges="compass8", dummy="mean", dropout=0.0),
-            cnn=CNNConfig(channels=16, dense=(32, 32)),
-            fcn=FCNConfig(blocks=2, channels=16),
-            search=SearchConfig(kind="gumbel", simulations=8),
-            selfplay=SelfPlayConfig(games=16, moves=16),
-            learner=dataclasses.replace(learner, batch_size=32),
-            evaluation=EvaluationConfig(every=0, games=4, simulations=4),
-        )
-        return _for_komi(smoke) if game == "go" else smoke
-    small = dataclasses.replace(
+    if name not in get_args(PresetName):
+        raise ValueError(f"unknown preset {name!r}; choose one of {', '.join(get_args(PresetName))}")
+    game, about = find_game(game), look_at(game)
+    config = default_config(model)
+    network = NETWORKS.find(network or MODELS.find(model).network).name
+    convolutional = network == "cnn"
+    paper = TrainConfig(
+        game=game,
+        game_options=dict(about.options),
+        model=config.name,
+        sizes=_sides(about, "paper", (0, 1, 2, 3, 4)),
+        network=_network(network, {}),
+        ensemble=config.ensemble,
+        # model1's CNN is the one network that the paper trained on all symmetries of its examples.
+        learner=LearnerConfig(symmetries=convolutional),
+    )
+    if model in ONE_SIZE:
+        paper = dataclasses.replace(paper, sizes=paper.sizes[-1:])
+    made = {"paper": lambda *_: paper, "small": _small, "smoke": _smoke}[name](paper, about, network)
+    changes = {path: x for path, x in about.recipes.get(name, {}).items() if path != "sizes"}
+    return with_changes(made, changes)
+
+
+def _small(paper: TrainConfig, about: Any, network: str) -> TrainConfig:
+    return dataclasses.replace(
         paper,
-        sizes=paper.sizes if len(paper.sizes) == 1 else SMALL_SIZES[game],
-        gin=GINConfig(
-            layers=5,
-            hidden=32,
-            head=32,
-            edges="compass8",
-            dummy="mean",
-            residual=True,
-            norm="layer",
-            dropout=0.0,
-            features="stones_legal",
-        ),
-        cnn=CNNConfig(channels=32, dense=(128, 64), features="stones_legal"),
-        fcn=FCNConfig(blocks=3, channels=32),
+        sizes=paper.sizes if len(paper.sizes) == 1 else _sides(about, "small", (1, 2, 3)),
+        network=_network(network, SMALL_NETWORKS),
         # Stones and area say how far a player is from losing everything.
-        search=SearchConfig(kind="gumbel", simulations=16, score=0.3),
-        selfplay=SelfPlayConfig(games=128, moves=16, favour="none", subgraphs=False, slips=0.15),
+        search=SearchConfig(kind="gumbel", simulations=16, heuristic_weight=0.3),
+        selfplay=SelfPlayConfig(games=128, moves=16, favour="none", subgraphs=False, random_move_share=0.15),
         learner=LearnerConfig(
-            passes=0.25,
+            epochs=0.25,
             batch_size=256,
-            piece=0 if model in ("model1", "model5") else 32,
+            microbatch=0 if network == "cnn" else 32,
             learning_rate=2e-3,
             warmup_steps=100,
-            clip=1.0,
+            max_grad_norm=1.0,
             policy_over="legal",
             symmetries=True,
-            average=0.998,
+            ema_decay=0.998,
         ),
         # The ensemble makes an evaluation on a large board expensive beside the training itself.
         evaluation=EvaluationConfig(every=25, games=16, simulations=16),
     )
-    special = {"gomoku": _for_lines, "go": _for_komi}
-    return special[game](small) if game in special else small
 
 
-def _for_komi(recipe: TrainConfig) -> TrainConfig:
-    """A recipe where the colours are not alike: every network is told whose turn it is."""
-    networks = {"gin": recipe.gin, "cnn": recipe.cnn, "fcn": recipe.fcn}
-    told = {name: dataclasses.replace(x, features="stones_legal_turn") for name, x in networks.items()}
-    return dataclasses.replace(recipe, **told)
-
-
-def _for_lines(small: TrainConfig) -> TrainConfig:
-    """The small recipe where one line decides a game, anywhere on the board and in any direction."""
+def _smoke(paper: TrainConfig, about: Any, network: str) -> TrainConfig:
+    smallest = max(5, about.min_size)
     return dataclasses.replace(
-        small,
-        # A mean over the board would dilute what one line says.
-        gin=dataclasses.replace(small.gin, dummy="max", readout="dummy"),
-        search=SearchConfig(kind="gumbel", simulations=24, noise_fraction=0.25, take_wins=True),
-        # Self-play from an empty board settles for rows and never learns diagonals.
-        selfplay=dataclasses.replace(small.selfplay, favour="large", openings=48, slips=0.05),
-        learner=dataclasses.replace(
-            small.learner, surprise=0.5, schedule="cosine", decay_steps=14_000, average=0.995
-        ),
+        paper,
+        sizes=(smallest + 1,) if len(paper.sizes) == 1 else (smallest, smallest + 1),
+        network=_network(network, SMOKE_NETWORKS),
+        search=SearchConfig(kind="gumbel", simulations=8),
+        selfplay=SelfPlayConfig(games=16, moves=16),
+        learner=dataclasses.replace(paper.learner, batch_size=32),
+        evaluation=EvaluationConfig(every=0, games=4, simulations=4),
     )
+
+
+def _sides(about: Any, preset: str, above: tuple[int, ...]) -> tuple[int, ...]:
+    """The game's own training sides, or some a little above its smallest."""
+    return about.recipes.get(preset, {}).get("sizes") or tuple(max(5, about.min_size) + x for x in above)
+
+
+def _network(name: str, recipes: Mapping[str, Any]) -> Any:
+    """A recipe's settings for a network, or the network's defaults."""
+    settings = NETWORKS.find(name).settings
+    assert settings is not None
+    return recipes.get(name) or settings()
+
+
+def with_changes(config: TrainConfig, changes: Mapping[str, Any]) -> TrainConfig:
+    """`config` with settings given by dotted path; those of a network it does not have are left out."""
+    own = NETWORKS.name_of(config.network)
+    for path, value in changes.items():
+        group, _, name = path.partition(".")
+        if not name:
+            config = dataclasses.replace(config, **{group: value})
+            continue
+        if group in NETWORKS.names():
+            if group != own:
+                continue
+            group = "network"
+        changed = dataclasses.replace(getattr(config, group), **{name: value})
+        config = dataclasses.replace(config, **{group: changed})
+    return config

@@ -5,28 +5,23 @@ for as many iterations as it takes, and nothing is lost or invented in between.
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+import jax
 import numpy as np
 from numpy.typing import ArrayLike
+
+from saz_jax.types import Observation
 
 
 class Positions(NamedTuple):
     """M positions of self-play, in the order in which each game reached them."""
 
-    board: np.ndarray
-    """int8[M, N, N]"""
-    size: np.ndarray
-    """int32[M]"""
-    to_play: np.ndarray
-    """int8[M]"""
-    legal: np.ndarray
-    """bool[M, V]"""
+    observation: Observation
+    """What the player to move saw, as numpy."""
     policy: np.ndarray
     """float32[M, V]: the search's policy."""
-    searched: np.ndarray
-    """bool[M]: the policy comes from a full search and may be learned."""
     surprise: np.ndarray
     """float32[M]: how far that policy is from what the network said."""
     outcome: np.ndarray
@@ -36,19 +31,20 @@ class Positions(NamedTuple):
 
     def take(self, index: np.ndarray) -> "Positions":
         """The positions at `index`, a mask or an array of indices."""
-        return Positions(*(x[index] for x in self))
+        return jax.tree.map(lambda x: x[index], self)
 
     @classmethod
     def blank(cls, max_size: int, count: int = 0) -> "Positions":
         """`count` positions that are all zero."""
         nodes = max_size * max_size + 1
         return cls(
-            board=np.zeros((count, max_size, max_size), np.int8),
-            size=np.zeros(count, np.int32),
-            to_play=np.zeros(count, np.int8),
-            legal=np.zeros((count, nodes), bool),
+            observation=Observation(
+                board=np.zeros((count, max_size, max_size), np.int8),
+                size=np.zeros(count, np.int32),
+                to_play=np.zeros(count, np.int8),
+                legal=np.zeros((count, nodes), bool),
+            ),
             policy=np.zeros((count, nodes), np.float32),
-            searched=np.zeros(count, bool),
             surprise=np.zeros(count, np.float32),
             outcome=np.zeros(count, np.float32),
             lane=np.zeros(count, np.int32),
@@ -57,7 +53,17 @@ class Positions(NamedTuple):
     @classmethod
     def join(cls, parts: "list[Positions]") -> "Positions":
         """All parts, one after the other."""
-        return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+        return jax.tree.map(lambda *columns: np.concatenate(columns), *parts)
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """All arrays by name, as checkpoints keep them."""
+        return {**self.observation._asdict(), **{k: v for k, v in self._asdict().items() if k != "observation"}}
+
+    @classmethod
+    def from_columns(cls, columns: Mapping[str, np.ndarray]) -> "Positions":
+        """The inverse of `columns`."""
+        seen = Observation(*(columns[name] for name in Observation._fields))
+        return cls(seen, *(columns[name] for name in cls._fields[1:]))
 
 
 def release(
@@ -78,7 +84,7 @@ def release(
     known = np.concatenate([known[0, pending.lane], known[:moves].reshape(-1)])
     result = np.concatenate([result[0, pending.lane], result[:moves].reshape(-1)])
     everything = Positions.join([pending, played])
-    everything = everything._replace(outcome=result * everything.to_play.astype(np.float32))
+    everything = everything._replace(outcome=result * everything.observation.to_play.astype(np.float32))
     return everything.take(known), everything.take(~known)
 
 
@@ -93,31 +99,31 @@ class Replay:
         self.iterations.append(positions)
 
     def __len__(self) -> int:
-        return sum(len(block.size) for block in self.iterations)
+        return sum(len(block.outcome) for block in self.iterations)
 
-    def steps(self, batch_size: int, passes: float) -> int:
+    def steps(self, batch_size: int, epochs: float) -> int:
         """How many batches `batches` gives."""
-        return max(int(passes * len(self)) // batch_size, 1)
+        return max(int(epochs * len(self)) // batch_size, 1)
 
     def batches(
-        self, seed: tuple[int, ...], batch_size: int, passes: float, surprise: float = 0.0
+        self, seed: tuple[int, ...], batch_size: int, epochs: float, surprise_weight: float = 0.0
     ) -> Iterator[Positions]:
-        """Shuffled batches that run `passes` times over everything kept, at least one batch.
+        """Shuffled batches that run `epochs` times over everything kept, at least one batch.
 
         Batches are whole: what does not fill the last one is left out, and a history smaller than one batch
-        repeats positions.  The share `surprise` of a pass is dealt out by how surprising positions are: they
+        repeats positions.  The share `surprise_weight` of a pass is dealt out by how surprising positions are: they
         are then shown more or less often than once, but once on average.
         """
         everything = Positions.join(list(self.iterations))
-        count = len(everything.size)
+        count = len(everything.outcome)
         rng = np.random.default_rng(seed)
-        wanted = self.steps(batch_size, passes) * batch_size
+        wanted = self.steps(batch_size, epochs) * batch_size
         expected = np.ones(count)
-        if surprise and everything.surprise.any():
-            expected += surprise * (everything.surprise / everything.surprise.mean() - 1)
+        if surprise_weight and everything.surprise.any():
+            expected += surprise_weight * (everything.surprise / everything.surprise.mean() - 1)
         order = np.zeros(0, int)
         while len(order) < wanted:
-            times = np.floor(expected + rng.random(count)) if surprise else expected
+            times = np.floor(expected + rng.random(count)) if surprise_weight else expected
             order = np.append(order, rng.permutation(np.repeat(np.arange(count), times.astype(int))))
         for start in range(0, wanted, batch_size):
             yield everything.take(order[start : start + batch_size])

@@ -20,7 +20,7 @@ from jax import export
 
 from saz_jax.games.go import GoAux
 from saz_jax.training.selfplay import Moves
-from saz_jax.types import GameState
+from saz_jax.types import GameState, Observation
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ BELOW = ("jax", "jaxlib", "flax", "mctx", "optax", "chex")
 """Packages that take part in the tracing."""
 DIGEST = hashlib.sha256().digest_size
 
-for kind in (GameState, GoAux, Moves):
+for kind in (GameState, GoAux, Moves, Observation):
     export.register_namedtuple_serialization(kind, serialized_name=f"saz_jax.{kind.__name__}")
 
 
