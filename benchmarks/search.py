@@ -18,8 +18,9 @@ import mctx
 from saz_jax.config import GINConfig, ModelConfig, SearchConfig
 from saz_jax.games import make_game
 from saz_jax.models.registry import make_model
+from saz_jax.search import mctx_recurrent, mctx_root
 from saz_jax.search.tree import tree_memory
-from saz_jax.search.tree_search import exact, make_search
+from saz_jax.search.tree_search import make_search
 from saz_jax.types import Array, EvaluateFn, Game, GameState, Variables
 
 SMALL = GINConfig(hidden=64, head=64)
@@ -54,17 +55,12 @@ def by_mctx(
     policy: Callable[..., Any], game: Game, evaluate: EvaluateFn, simulations: int
 ) -> Callable[..., Any]:
     """The same search by one of mctx's policies, with its own defaults."""
-
-    def recurrent(variables: Variables, key: Array, action: Array, states: GameState) -> Any:
-        after = jax.vmap(game.step)(states, action)
-        logits, value = exact(evaluate(variables, key, after), after)
-        fields: Any = {"reward": 0 * value, "discount": 0 * value - 1, "prior_logits": logits, "value": value}
-        return mctx.RecurrentFnOutput(**fields), after
+    root, recurrent = mctx_root(evaluate), mctx_recurrent(game, evaluate)
 
     def run(variables: Variables, key: Array, states: GameState) -> Any:
-        logits, value = exact(evaluate(variables, key, states), states)
-        fields: Any = {"prior_logits": logits, "value": value, "embedding": states}
-        output = policy(variables, key, mctx.RootFnOutput(**fields), recurrent, simulations, ~states.legal)
+        root_key, search_key = jax.random.split(key)
+        start = root(variables, root_key, states)
+        output = policy(variables, search_key, start, recurrent, simulations, invalid_actions=~states.legal)
         return output.action, output.action_weights
 
     return run

@@ -1,5 +1,6 @@
 """Tree search guided by an `EvaluateFn`."""
 
+from saz_jax.search.mctx_bridge import mctx_qtransform, mctx_recurrent, mctx_root
 from saz_jax.search.rollouts import make_rollout_evaluate, rollout_player
 from saz_jax.search.tree import Tree
 from saz_jax.search.tree_search import (
@@ -16,6 +17,9 @@ __all__ = [
     "make_rollout_evaluate",
     "make_search",
     "make_tree_search",
+    "mctx_qtransform",
+    "mctx_recurrent",
+    "mctx_root",
     "register_search",
     "rollout_player",
     "search_with",
