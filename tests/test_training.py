@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import json
+import os
 
 import jax
 import numpy as np
@@ -256,3 +257,25 @@ def test_settings_that_make_no_sense_are_refused_before_anything_is_written(chan
 def test_a_run_without_an_end_is_refused(tmp_path):
     with pytest.raises(ValueError, match="give iterations or minutes"):
         list(loop.run(TINY, tmp_path / "run"))
+
+
+def test_two_runs_in_one_workdir_are_refused_until_the_first_ends(tmp_path):
+    first = loop.run(TINY, tmp_path / "run", iterations=2)
+    next(first)
+    with pytest.raises(ValueError, match=f"run is in use by process {os.getpid()} on"):
+        next(loop.run(TINY, tmp_path / "run", iterations=2))
+    assert [row["iteration"] for row in first] == [2]
+    assert list(loop.run(TINY, tmp_path / "run", iterations=2)) == []
+
+
+def test_a_run_killed_before_it_wrote_its_config_can_be_started_again(tmp_path):
+    (tmp_path / "lock").write_text("")
+    loop.claim(tmp_path, TINY, None)
+    assert (tmp_path / "config.json").exists()
+
+
+def test_a_strangers_folder_is_left_as_it_was(tmp_path):
+    (tmp_path / "letter").write_text("mine")
+    with pytest.raises(ValueError, match="holds no run"), loop.hold(tmp_path, TINY, None):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == ["letter"]
