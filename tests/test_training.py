@@ -4,12 +4,13 @@ import copy
 import dataclasses
 import json
 import os
+import shutil
 
 import jax
 import numpy as np
 import pytest
 
-from saz_jax.agents.agent import load_agent
+from saz_jax.agents.agent import Agent, load_agent
 from saz_jax.config import (
     EvaluationConfig,
     GINConfig,
@@ -279,3 +280,28 @@ def test_a_strangers_folder_is_left_as_it_was(tmp_path):
     with pytest.raises(ValueError, match="holds no run"), loop.hold(tmp_path, TINY, None):
         pass
     assert [path.name for path in tmp_path.iterdir()] == ["letter"]
+
+
+def test_a_run_whose_checkpoints_are_gone_is_not_started_again_over_its_agent(whole, tmp_path):
+    workdir = shutil.copytree(whole[0], tmp_path / "run")
+    shutil.rmtree(workdir / "checkpoints")
+    before = (workdir / "agent.npz").read_bytes()
+    with pytest.raises(ValueError, match=r"run holds agent\.npz but no checkpoint"):
+        trained(workdir, 4)
+    assert (workdir / "agent.npz").read_bytes() == before
+    assert len(read_metrics(workdir)) == 4
+    (workdir / "agent.npz").unlink()
+    assert [row["iteration"] for row in loop.run(TINY, workdir, iterations=1)] == [1]
+
+
+def test_no_agent_is_exported_before_the_first_checkpoint_is_whole(tmp_path, monkeypatch):
+    saved = []
+
+    def export(agent, path):
+        if path.name == "agent.npz":
+            with Checkpoints(tmp_path / "run" / "checkpoints", read_only=True) as checkpoints:
+                saved.append(checkpoints.iterations())
+
+    monkeypatch.setattr(Agent, "export", export)
+    list(loop.run(TINY, tmp_path / "run", iterations=1))
+    assert saved == [[1]]

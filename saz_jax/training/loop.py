@@ -58,6 +58,7 @@ def run(
     fresh = start(program, init_from.variables if init_from else None)
     with hold(workdir, config, init_from), Checkpoints(workdir / CHECKPOINTS) as checkpoints:
         metrics = Metrics(workdir, write=first)
+        check_not_lost(workdir, checkpoints)
         state = restore(program, fresh, checkpoints)
         metrics.keep(state.iteration)
         saved_at = time.monotonic()
@@ -144,10 +145,21 @@ def save(program: Program, state: RunState, checkpoints: Checkpoints, workdir: P
         return
     arrays = devices.fetch({"learner": state.learner, "games": state.games})
     blocks = [state.pending, *state.replay]
-    agent = make_agent(program, state)
+    agent, earlier = make_agent(program, state), checkpoints.iterations()
     checkpoints.save(state.iteration, Snapshot(arrays, [block._asdict() for block in blocks], agent.facts()))
+    if not earlier:  # an agent without any checkpoint is a run that cannot go on
+        checkpoints.wait()
     if jax.process_index() == 0:
         agent.export(workdir / EXPORT)
+
+
+def check_not_lost(workdir: Path, checkpoints: Checkpoints) -> None:
+    """Raise `ValueError` if the run has an agent but no checkpoint: starting again would overwrite it."""
+    if devices.agree((workdir / EXPORT).exists() and not checkpoints.iterations()):
+        raise ValueError(
+            f"workdir {workdir} holds {EXPORT} but no checkpoint to continue from; "
+            f"put its folder {CHECKPOINTS} back, or name another workdir"
+        )
 
 
 def restore(program: Program, fresh: RunState, checkpoints: Checkpoints) -> RunState:
