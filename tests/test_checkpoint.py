@@ -22,7 +22,7 @@ import numpy as np
 import optax
 import pytest
 
-from saz_jax.storage.checkpoint import CHUNK, Checkpoints, Snapshot
+from saz_jax.storage.checkpoint import SCHEMA, Checkpoints, Snapshot
 from saz_jax.storage.named_arrays import NamedArrays, checksum, flatten, mismatch, nest
 
 ROOT = Path(__file__).parent.parent
@@ -120,7 +120,7 @@ def test_what_changes_after_saving_is_not_saved(tmp_path: Path):
     assert not found[1].state["x"].any()
 
 
-@pytest.mark.parametrize("size", [CHUNK - 1, CHUNK, 2 * CHUNK, 15_485_863])
+@pytest.mark.parametrize("size", [1, 2**22, 15_485_863])
 def test_no_size_is_awkward(size: int, tmp_path: Path):
     state = np.random.default_rng(0).integers(0, 256, size, np.uint8)
     began = time.monotonic()
@@ -161,15 +161,15 @@ def damage_by_truncating(step: Path) -> None:
 
 
 def damage_by_flipping_a_bit(step: Path) -> None:
-    files = [file for file in (step / "bytes").rglob("d/*") if file.is_file()]
-    file = max(files, key=lambda file: file.stat().st_size)
-    content = bytearray(file.read_bytes())
-    content[len(content) // 2] ^= 1
-    file.write_bytes(content)
+    """A bit in each file: which of them are still referred to is orbax's affair."""
+    for file in (file for file in (step / "state").rglob("d/*") if file.is_file()):
+        content = bytearray(file.read_bytes())
+        content[len(content) // 2] ^= 1
+        file.write_bytes(content)
 
 
-def damage_by_removing_bytes(step: Path) -> None:
-    shutil.rmtree(step / "bytes")
+def damage_by_removing_the_replay(step: Path) -> None:
+    shutil.rmtree(step / "replay")
 
 
 def damage_by_emptying_facts(step: Path) -> None:
@@ -179,13 +179,14 @@ def damage_by_emptying_facts(step: Path) -> None:
 def damage_by_other_facts(step: Path) -> None:
     file = step / "facts" / "metadata"
     facts = json.loads(file.read_text())
-    file.write_text(json.dumps({**facts, "sha256": "0" * 64}))
+    facts["arrays"]["state/key"][-1] = "0" * 64
+    file.write_text(json.dumps(facts))
 
 
 DAMAGES = [
     damage_by_truncating,
     damage_by_flipping_a_bit,
-    damage_by_removing_bytes,
+    damage_by_removing_the_replay,
     damage_by_emptying_facts,
     damage_by_other_facts,
 ]
@@ -269,7 +270,7 @@ def test_a_full_disk_is_a_clear_error_and_the_earlier_checkpoint_survives(tmp_pa
         checkpoints = Checkpoints(sys.argv[1])
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
         try:
-            checkpoints.save(1, Snapshot({"x": noise}, [], {}))
+            checkpoints.save(1, Snapshot({"x": noise, "y": noise + 1}, [{"z": noise + 2}] * 20, {}))
             checkpoints.close()
         except OSError as error:
             print(error)
@@ -297,6 +298,59 @@ def test_a_branch_can_be_read_without_a_template(tmp_path: Path):
     params, meta = found
     assert_same(params, make_state().variables["params"])
     assert meta == make_snapshot().meta
+
+
+def test_reading_a_branch_reads_nothing_else(tmp_path: Path):
+    """The rest is large, and damaged besides."""
+    weights, noise = {"kernel": np.ones(3)}, np.random.default_rng(0).integers(0, 256, 3_000_000, np.uint8)
+    with Checkpoints(tmp_path) as checkpoints:
+        checkpoints.save(1, Snapshot({"weights": weights, "games": noise}, [{"board": noise}], {}))
+    shutil.rmtree(tmp_path / "1" / "replay")
+    largest = max((tmp_path / "1").rglob("d/*"), key=lambda file: file.stat().st_size)
+    content = bytearray(largest.read_bytes())
+    content[len(content) // 2] ^= 1
+    largest.write_bytes(content)
+    with Checkpoints(tmp_path, read_only=True) as checkpoints:
+        found = checkpoints.read("weights")
+    assert found is not None
+    assert_same(found[0], weights)
+    with pytest.raises(ValueError, match="every checkpoint"):
+        restored(tmp_path)
+
+
+def test_names_that_begin_like_the_branch_are_not_in_it(tmp_path: Path):
+    with Checkpoints(tmp_path) as checkpoints:
+        checkpoints.save(1, Snapshot({"net": {"x": np.ones(1)}, "network": {"y": np.ones(1)}}, [], {}))
+        found = checkpoints.read("net")
+    assert found is not None
+    assert found[0].keys() == {"x"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "remedy"),
+    [(None, "continue the run with the version it began with"), (SCHEMA + 1, "update saz_jax")],
+)
+def test_another_schema_is_refused_with_what_to_do(schema: int | None, remedy: str, tmp_path: Path):
+    """It is neither damaged nor a reason to go back to an older checkpoint."""
+    save_all(tmp_path, 2)
+    file = tmp_path / "1" / "facts" / "metadata"
+    facts = json.loads(file.read_text())
+    assert facts.pop("schema") == SCHEMA
+    file.write_text(json.dumps(facts if schema is None else {**facts, "schema": schema}))
+    with pytest.raises(
+        ValueError,
+        match=f"checkpoint 1 in .* has schema {schema or 1}, .* reads {SCHEMA}; {remedy}, or start",
+    ):
+        restored(tmp_path)
+
+
+def test_a_state_without_elements_and_no_replay_come_back(tmp_path: Path):
+    state = {"none": np.zeros((0, 3), np.uint32)}
+    with Checkpoints(tmp_path) as checkpoints:
+        checkpoints.save(1, Snapshot(state, [], {}))
+        found = checkpoints.restore(state)
+    assert found is not None
+    assert_same(found[1], Snapshot(state, [], {}))
 
 
 def test_arrays_split_over_devices_are_restored_on_any_number_of_them(tmp_path: Path):

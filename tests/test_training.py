@@ -3,12 +3,14 @@
 import copy
 import dataclasses
 import json
+import os
+import shutil
 
 import jax
 import numpy as np
 import pytest
 
-from saz_jax.agents.agent import load_agent
+from saz_jax.agents.agent import Agent, load_agent
 from saz_jax.config import (
     EvaluationConfig,
     GINConfig,
@@ -256,3 +258,50 @@ def test_settings_that_make_no_sense_are_refused_before_anything_is_written(chan
 def test_a_run_without_an_end_is_refused(tmp_path):
     with pytest.raises(ValueError, match="give iterations or minutes"):
         list(loop.run(TINY, tmp_path / "run"))
+
+
+def test_two_runs_in_one_workdir_are_refused_until_the_first_ends(tmp_path):
+    first = loop.run(TINY, tmp_path / "run", iterations=2)
+    next(first)
+    with pytest.raises(ValueError, match=f"run is in use by process {os.getpid()} on"):
+        next(loop.run(TINY, tmp_path / "run", iterations=2))
+    assert [row["iteration"] for row in first] == [2]
+    assert list(loop.run(TINY, tmp_path / "run", iterations=2)) == []
+
+
+def test_a_run_killed_before_it_wrote_its_config_can_be_started_again(tmp_path):
+    (tmp_path / "lock").write_text("")
+    loop.claim(tmp_path, TINY, None)
+    assert (tmp_path / "config.json").exists()
+
+
+def test_a_strangers_folder_is_left_as_it_was(tmp_path):
+    (tmp_path / "letter").write_text("mine")
+    with pytest.raises(ValueError, match="holds no run"), loop.hold(tmp_path, TINY, None):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == ["letter"]
+
+
+def test_a_run_whose_checkpoints_are_gone_is_not_started_again_over_its_agent(whole, tmp_path):
+    workdir = shutil.copytree(whole[0], tmp_path / "run")
+    shutil.rmtree(workdir / "checkpoints")
+    before = (workdir / "agent.npz").read_bytes()
+    with pytest.raises(ValueError, match=r"run holds agent\.npz but no checkpoint"):
+        trained(workdir, 4)
+    assert (workdir / "agent.npz").read_bytes() == before
+    assert len(read_metrics(workdir)) == 4
+    (workdir / "agent.npz").unlink()
+    assert [row["iteration"] for row in loop.run(TINY, workdir, iterations=1)] == [1]
+
+
+def test_no_agent_is_exported_before_the_first_checkpoint_is_whole(tmp_path, monkeypatch):
+    saved = []
+
+    def export(agent, path):
+        if path.name == "agent.npz":
+            with Checkpoints(tmp_path / "run" / "checkpoints", read_only=True) as checkpoints:
+                saved.append(checkpoints.iterations())
+
+    monkeypatch.setattr(Agent, "export", export)
+    list(loop.run(TINY, tmp_path / "run", iterations=1))
+    assert saved == [[1]]

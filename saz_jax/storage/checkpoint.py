@@ -1,13 +1,14 @@
 """Checkpoints of a training run, whole or not at all; the only importer of orbax.
 
-The bytes of all arrays are stored as one array, beside a JSON object with their names, dtypes, shapes and
-checksum.  So any bits can be stored, a checkpoint can be read without a template and on any number of
-devices, and one that was damaged after it was written is recognised.
+A checkpoint has three items: the pytrees of arrays `state` and `replay`, and the JSON object `facts`.  The
+facts list dtype, shape and checksum of every array.  So a checkpoint can be read without a template, in part
+and on any number of devices, one that was damaged after it was written is recognised, and arrays without
+elements, which orbax does not store, come back as well.
 """
 
+import asyncio
 import contextlib
 import logging
-import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,8 +19,10 @@ import orbax.checkpoint as ocp
 
 from saz_jax.storage.named_arrays import NamedArrays, checksum, flatten, mismatch, named_leaves, nest
 
-CHUNK = 2**22
-"""Bytes that orbax compresses and writes at once."""
+SCHEMA = 2
+"""Version of the layout; readers refuse other ones."""
+ITEMS = ("state", "replay")
+"""The items that hold arrays."""
 
 logger = logging.getLogger(__name__)
 # orbax logs tracebacks of failures through absl; what matters is raised here, as one sentence.
@@ -35,6 +38,35 @@ class Snapshot(NamedTuple):
     """Per remembered iteration, arrays of any shape by name."""
     meta: dict[str, Any]
     """JSON: config, versions, elapsed seconds, ..."""
+
+
+class _EachArrayAlone(ocp.type_handlers.NumpyHandler):
+    """Handles every array by itself, and finishes them all before it reports that one failed.
+
+    orbax closes an event loop at the first failure; the other arrays of that loop would complain to stderr.
+    """
+
+    async def serialize(self, values: Any, infos: Any, args: Any = None) -> Any:
+        writes = [
+            super(_EachArrayAlone, self).serialize([x], [info], [arg])
+            for x, info, arg in zip(values, infos, args, strict=True)
+        ]
+        return [future for futures in await asyncio.gather(*writes) for future in futures]
+
+    async def deserialize(self, infos: Any, args: Any = None) -> Any:
+        reads = [
+            super(_EachArrayAlone, self).deserialize([info], [arg])
+            for info, arg in zip(infos, args, strict=True)
+        ]
+        arrays = []
+        for found in await asyncio.gather(*reads, return_exceptions=True):
+            if isinstance(found, BaseException):
+                raise found
+            arrays.extend(found)
+        return arrays
+
+
+NUMPY = ocp.type_handlers.create_type_handler_registry((np.ndarray, _EachArrayAlone()))
 
 
 class Checkpoints:
@@ -59,7 +91,14 @@ class Checkpoints:
         try:
             if not read_only:
                 self.folder.mkdir(parents=True, exist_ok=True)
-            self._manager = ocp.CheckpointManager(self.folder, options=options, item_names=("bytes", "facts"))
+            self._manager = ocp.CheckpointManager(
+                self.folder,
+                options=options,
+                item_handlers={
+                    **{item: ocp.PyTreeCheckpointHandler(type_handler_registry=NUMPY) for item in ITEMS},
+                    "facts": ocp.JsonCheckpointHandler(),
+                },
+            )
         except OSError as error:
             raise OSError(f"cannot keep checkpoints in {self.folder}: {error}") from error
 
@@ -87,23 +126,17 @@ class Checkpoints:
             )
         arrays = flatten({"state": snapshot.state, "replay": list(snapshot.replay)})
         facts = {
+            "schema": SCHEMA,
             "meta": snapshot.meta,
             "remembered": len(snapshot.replay),
-            "arrays": [[name, str(array.dtype), array.shape] for name, array in arrays.items()],
-            "sha256": checksum(arrays),
+            "arrays": {name: _describe(name, array) for name, array in arrays.items()},
         }
+        stored = nest({name: array for name, array in arrays.items() if array.size})
+        items = {item: ocp.args.PyTreeSave({item: stored[item]}) for item in ITEMS if item in stored}
         with self._writing():
             while self._damaged:
                 self._manager.delete(self._damaged.pop())
-            self._manager.save(
-                iteration,
-                args=ocp.args.Composite(
-                    bytes=ocp.args.StandardSave(
-                        {"all": _packed(arrays)}, {"all": ocp.SaveArgs(chunk_byte_size=CHUNK)}
-                    ),
-                    facts=ocp.args.JsonSave(facts),
-                ),
-            )
+            self._manager.save(iteration, args=ocp.args.Composite(facts=ocp.args.JsonSave(facts), **items))
 
     def restore(self, template: Any) -> tuple[int, Snapshot] | None:
         """(iteration, snapshot) of the newest whole checkpoint, or None if there is none at all.
@@ -111,7 +144,7 @@ class Checkpoints:
         The state has the structure of `template` (arrays or `jax.ShapeDtypeStruct`) and numpy leaves.
         Damaged checkpoints are passed over with a warning; the next save removes them.
         """
-        newest = self._newest()
+        newest = self._newest(*ITEMS)
         if newest is None:
             return None
         iteration, arrays, facts = newest
@@ -130,11 +163,12 @@ class Checkpoints:
         return iteration, Snapshot(state, remembered, facts["meta"])
 
     def read(self, branch: str) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """(the branch of the state as nested dictionaries, meta) of the newest whole checkpoint, or None.
+        """(the branch of the state as nested dictionaries, meta) of the newest checkpoint that has it whole.
 
-        For readers that have no template; `branch` is a path such as "learner/variables".
+        None if there is no checkpoint at all.  For readers that have no template; `branch` is a path such as
+        "learner/variables", and nothing else is read.
         """
-        newest = self._newest()
+        newest = self._newest(f"state/{branch}")
         if newest is None:
             return None
         _, arrays, facts = newest
@@ -152,30 +186,55 @@ class Checkpoints:
         finally:
             self._manager.close()
 
-    def _newest(self) -> tuple[int, NamedArrays, dict[str, Any]] | None:
+    def _newest(self, *branches: str) -> tuple[int, NamedArrays, dict[str, Any]] | None:
+        """(iteration, the arrays of these branches by path, facts) of the newest checkpoint that is whole."""
         self.wait()
         iterations = self.iterations()
         for iteration in reversed(iterations):
             try:
-                return iteration, *self._read(iteration)
+                facts = self._read(iteration, facts=ocp.args.JsonRestore())["facts"]
+                schema = int(facts.get("schema", 1))  # the first layout had no number
+                arrays = self._arrays(iteration, facts["arrays"], branches) if schema == SCHEMA else {}
             except Exception as error:  # anything at all may be wrong with a damaged file
                 logger.warning("checkpoint %d in %s is damaged (%s)", iteration, self.folder, _line(error))
                 if iteration not in self._damaged:
                     self._damaged.append(iteration)
+                continue
+            if schema != SCHEMA:
+                remedy = (
+                    "update saz_jax" if schema > SCHEMA else "continue the run with the version it began with"
+                )
+                raise ValueError(
+                    f"checkpoint {iteration} in {self.folder} has schema {schema}, this version reads "
+                    f"{SCHEMA}; {remedy}, or start again in another workdir"
+                )
+            return iteration, arrays, facts
         if iterations:
             raise ValueError(f"every checkpoint in {self.folder} is damaged; start again in another workdir")
         return None
 
-    def _read(self, iteration: int) -> tuple[NamedArrays, dict[str, Any]]:
-        read = self._manager.restore(
-            iteration,
-            args=ocp.args.Composite(bytes=ocp.args.StandardRestore(), facts=ocp.args.JsonRestore()),
-        )
-        facts = read["facts"]
-        arrays = _unpacked(read["bytes"]["all"], facts["arrays"])
-        if checksum(arrays) != facts["sha256"]:
-            raise ValueError("its arrays differ from their checksum")
-        return arrays, facts
+    def _arrays(self, iteration: int, layout: dict[str, list], branches: tuple[str, ...]) -> NamedArrays:
+        """The arrays of these branches, by path; `ValueError` unless they are as `layout` describes them."""
+        starts = tuple(f"{branch}/" for branch in branches)
+        wanted = {
+            name: jax.ShapeDtypeStruct(shape, np.dtype(dtype))
+            for name, (dtype, shape, _) in layout.items()
+            if f"{name}/".startswith(starts)
+        }
+        stored = nest({name: leaf for name, leaf in wanted.items() if leaf.size})
+        read = self._read(iteration, **{item: _partly({item: tree}) for item, tree in stored.items()})
+        found = flatten({item: read[item][item] for item in stored})
+        arrays = {
+            name: found[name] if leaf.size else np.zeros(leaf.shape, leaf.dtype)
+            for name, leaf in wanted.items()
+        }
+        for name, array in arrays.items():
+            if _describe(name, array) != layout[name]:
+                raise ValueError(f"{name} differs from its checksum")
+        return arrays
+
+    def _read(self, iteration: int, **items: ocp.args.CheckpointArgs) -> Any:
+        return self._manager.restore(iteration, args=ocp.args.Composite(**items)) if items else {}
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
@@ -189,25 +248,15 @@ class Checkpoints:
             ) from error
 
 
-def _packed(arrays: NamedArrays) -> np.ndarray:
-    """uint8[chunks, CHUNK]: one array after the other, then zeros.
-
-    orbax cuts an axis into equal parts only, down to single elements if its length is prime, and stores
-    no empty array: hence whole chunks, and at least one.
-    """
-    flat = [np.ascontiguousarray(array).reshape(-1).view(np.uint8) for array in arrays.values()]
-    padding = CHUNK - sum(map(len, flat)) % CHUNK
-    return np.concatenate([*flat, np.zeros(padding, np.uint8)]).reshape(-1, CHUNK)
+def _describe(name: str, array: np.ndarray) -> list:
+    """[dtype, shape, checksum], as JSON gives it back."""
+    return [str(array.dtype), list(array.shape), checksum({name: array})]
 
 
-def _unpacked(packed: np.ndarray, layout: list[tuple[str, str, list[int]]]) -> NamedArrays:
-    """The inverse of `_packed`, given (name, dtype, shape) of each array."""
-    flat, arrays, start = packed.reshape(-1), {}, 0
-    for name, dtype, shape in layout:
-        end = start + np.dtype(dtype).itemsize * math.prod(shape)
-        arrays[name] = flat[start:end].copy().view(dtype).reshape(shape)  # a copy is aligned
-        start = end
-    return arrays
+def _partly(tree: Any) -> ocp.args.CheckpointArgs:
+    """Reads the arrays in `tree`, and no others, as numpy arrays."""
+    as_numpy = jax.tree.map(lambda _: ocp.RestoreArgs(restore_type=np.ndarray), tree)
+    return ocp.args.PyTreeRestore(tree, as_numpy, partial_restore=True)
 
 
 def _branch(arrays: NamedArrays, prefix: str) -> NamedArrays:

@@ -21,14 +21,17 @@ class Metrics:
     def keep(self, iterations: int) -> None:
         """Forgets the rows after that many iterations: the run goes on from there and makes them again."""
         self.rows = [row for row in self.rows if row["iteration"] <= iterations]
-        self._replace(self._jsonl, "".join(json.dumps(row) + "\n" for row in self.rows))
+        self._replace(self._jsonl, _as_lines(self.rows))
 
     def add(self, row: Row) -> None:
-        """One more row."""
-        self.rows.append(row)
-        if self._write:
+        """One more row, in place of an earlier one of the same iteration."""
+        known = any(row["iteration"] == other["iteration"] for other in self.rows)
+        self.rows = _newest([*self.rows, row])
+        if known:
+            self._replace(self._jsonl, _as_lines(self.rows))
+        elif self._write:
             with self._jsonl.open("a") as file:
-                file.write(json.dumps(row) + "\n")
+                file.write(_as_lines([row]))
         self._replace(self._csv, as_csv(self.rows))
 
     def _replace(self, path: Path, text: str) -> None:
@@ -39,11 +42,15 @@ class Metrics:
 
 
 def read_metrics(workdir: Path) -> list[Row]:
-    """The rows of the run in `workdir`, [] if there are none; a line cut short by a crash is left out."""
+    """The rows of the run in `workdir`, one per iteration, [] if there are none.
+
+    A line cut short by a crash is left out; of several rows of one iteration the last one counts.
+    """
     path = Path(workdir) / "metrics.jsonl"
     if not path.exists():
         return []
-    return [json.loads(line) for line in path.read_text().splitlines(keepends=True) if line.endswith("\n")]
+    lines = path.read_text().splitlines(keepends=True)
+    return _newest([json.loads(line) for line in lines if line.endswith("\n")])
 
 
 def as_csv(rows: list[Row]) -> str:
@@ -54,3 +61,13 @@ def as_csv(rows: list[Row]) -> str:
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
+
+
+def _newest(rows: list[Row]) -> list[Row]:
+    """The last row of every iteration, in order of iterations."""
+    newest = {row["iteration"]: row for row in rows}
+    return [newest[iteration] for iteration in sorted(newest)]
+
+
+def _as_lines(rows: list[Row]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)

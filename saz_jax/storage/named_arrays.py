@@ -24,7 +24,7 @@ def named_leaves(tree: Any) -> dict[str, Any]:
     return named
 
 
-def nest(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+def nest(arrays: Mapping[str, Any]) -> dict[str, Any]:
     """The inverse of `flatten` for dictionaries of dictionaries, such as flax variables."""
     tree: dict[str, Any] = {}
     for name, array in arrays.items():

@@ -20,6 +20,7 @@ from saz_jax.agents.players import greedy_player, random_player
 from saz_jax.arena import matches
 from saz_jax.config import TrainConfig, config_difference, config_from_dict
 from saz_jax.storage.checkpoint import Checkpoints, Snapshot
+from saz_jax.storage.lock import LOCK, locked
 from saz_jax.storage.metrics import Metrics, Row
 from saz_jax.storage.provenance import provenance
 from saz_jax.storage.results import read_json, write_json
@@ -43,7 +44,8 @@ def run(
 ) -> Iterator[Row]:
     """Trains in `workdir` until `iterations` are done or `minutes` are spent; yields a row per iteration.
 
-    A workdir that holds a run of the same config is continued, another config is refused.  The limits count
+    A workdir that holds a run of the same config is continued; another config is refused, and so is a workdir
+    in which another run is under way.  The limits count
     the whole run, earlier stretches included; minutes count iterations, not evaluations.  `init_from` gives
     the weights to start from.  A keyboard interrupt saves the last whole iteration and is passed on;
     otherwise a checkpoint is written when the last one is older than `save_seconds`, and at the end.
@@ -54,9 +56,9 @@ def run(
     workdir, first = Path(workdir), jax.process_index() == 0
     program = make_program(config, make, traced)
     fresh = start(program, init_from.variables if init_from else None)
-    claim(workdir, config, init_from)
-    metrics = Metrics(workdir, write=first)
-    with Checkpoints(workdir / CHECKPOINTS) as checkpoints:
+    with hold(workdir, config, init_from), Checkpoints(workdir / CHECKPOINTS) as checkpoints:
+        metrics = Metrics(workdir, write=first)
+        check_not_lost(workdir, checkpoints)
         state = restore(program, fresh, checkpoints)
         metrics.keep(state.iteration)
         saved_at = time.monotonic()
@@ -84,21 +86,37 @@ def run(
             raise
 
 
-def claim(workdir: Path, config: TrainConfig, init_from: Agent | None) -> None:
-    """Makes `workdir` this run's, or raises `ValueError` if it holds something else."""
+@contextlib.contextmanager
+def hold(workdir: Path, config: TrainConfig, init_from: Agent | None) -> Iterator[None]:
+    """Claims `workdir` and keeps other runs out of it for as long as the context lasts."""
+    prepare(workdir)
+    with locked(workdir) if jax.process_index() == 0 else contextlib.nullcontext():
+        claim(workdir, config, init_from)
+        yield
+
+
+def prepare(workdir: Path) -> None:
+    """Makes the folder `workdir`, or raises `ValueError` if something other than a run is there."""
     if workdir.exists() and not workdir.is_dir():
         raise ValueError(f"workdir {workdir} is a file; name a folder")
+    if jax.process_index() != 0 or (workdir / "config.json").exists():
+        return
+    if workdir.exists() and any(path.name != LOCK for path in workdir.iterdir()):
+        raise ValueError(f"workdir {workdir} is not empty and holds no run; name a new folder")
+    try:
+        workdir.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"cannot make workdir {workdir} ({error.strerror}); name another one") from error
+
+
+def claim(workdir: Path, config: TrainConfig, init_from: Agent | None) -> None:
+    """Makes `workdir` this run's, or raises `ValueError` if it holds something else."""
+    prepare(workdir)
     path, settings = workdir / "config.json", json.loads(json.dumps(dataclasses.asdict(config)))
     if devices.agree(path.exists()):
         check_same_settings(path, settings)
     elif jax.process_index() == 0:
-        if workdir.exists() and any(workdir.iterdir()):
-            raise ValueError(f"workdir {workdir} is not empty and holds no run; name a new folder")
         facts = {"config": settings, "init_from": init_from.facts() if init_from else None, **provenance()}
-        try:
-            workdir.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise ValueError(f"cannot make workdir {workdir} ({error.strerror}); name another one") from error
         write_json(path, facts)
     devices.wait_for_all("claim")
 
@@ -127,10 +145,21 @@ def save(program: Program, state: RunState, checkpoints: Checkpoints, workdir: P
         return
     arrays = devices.fetch({"learner": state.learner, "games": state.games})
     blocks = [state.pending, *state.replay]
-    agent = make_agent(program, state)
+    agent, earlier = make_agent(program, state), checkpoints.iterations()
     checkpoints.save(state.iteration, Snapshot(arrays, [block._asdict() for block in blocks], agent.facts()))
+    if not earlier:  # an agent without any checkpoint is a run that cannot go on
+        checkpoints.wait()
     if jax.process_index() == 0:
         agent.export(workdir / EXPORT)
+
+
+def check_not_lost(workdir: Path, checkpoints: Checkpoints) -> None:
+    """Raise `ValueError` if the run has an agent but no checkpoint: starting again would overwrite it."""
+    if devices.agree((workdir / EXPORT).exists() and not checkpoints.iterations()):
+        raise ValueError(
+            f"workdir {workdir} holds {EXPORT} but no checkpoint to continue from; "
+            f"put its folder {CHECKPOINTS} back, or name another workdir"
+        )
 
 
 def restore(program: Program, fresh: RunState, checkpoints: Checkpoints) -> RunState:
