@@ -44,7 +44,7 @@ def main(argv: list[str]) -> None:
     terminate_like_interrupt()
     config, sizes = arguments.match, prepared.results.data["sizes"]
     try:
-        with GamesBar(Console(stderr=True), *prepared.games()) as bar:
+        with plain_errors(), GamesBar(Console(stderr=True), *prepared.games()) as bar:
             series.evaluate(prepared, MatchDisplay(bar, config))
     except KeyboardInterrupt:
         kept = "; the same command continues after the last whole run" if arguments.json else ""

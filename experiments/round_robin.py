@@ -44,7 +44,7 @@ def main(argv: list[str]) -> None:
     config = arguments.tournament
     total, done = len(config.pairs) * config.games, len(prepared.results.data["pairs"]) * config.games
     try:
-        with GamesBar(Console(stderr=True), total, done) as bar:
+        with plain_errors(), GamesBar(Console(stderr=True), total, done) as bar:
             data = tournament.play(
                 prepared,
                 begin=lambda pair: bar.begin(" against ".join(pair)),
@@ -58,7 +58,8 @@ def main(argv: list[str]) -> None:
     console = Console()
     console.print(table(data))
     if plot := arguments.plot or (arguments.json and arguments.json.with_suffix(".png")):
-        console.print(f"plot: {tournament.plot(data, plot)}", soft_wrap=True)
+        with plain_errors():
+            console.print(f"plot: {tournament.plot(data, plot)}", soft_wrap=True)
 
 
 def line(result: Mapping[str, Any]) -> str:

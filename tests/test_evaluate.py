@@ -232,6 +232,9 @@ def test_other_weights_under_the_same_name_do_not_continue_a_file(agent, tmp_pat
         ("--game othello --player greedy --sizes 6 6", "different board sides"),
         ("--game othello --player greedy --games 3", "games=3"),
         ("--game othello --player greedy --runs 0", "runs=0"),
+        ("--game othello --player greedy --lanes 0", "lanes=0"),
+        ("--game othello --player greedy --opening-moves 1000000", "opening_moves=1000000"),
+        ("--game othello --player greedy --opening-moves -1", "opening_moves=-1"),
         ("--game othello --player greedy --k 4", "othello has no option 'k'"),
         ("--game othello --player greedy --json /nowhere/out.json", "cannot write /nowhere/out.json"),
     ],
@@ -244,6 +247,25 @@ def test_mistakes_end_in_one_sentence_and_exit_code_two(arguments, message, caps
     assert message in captured.err
     assert captured.err.count("\n") == 1
     assert captured.out == ""
+
+
+@pytest.mark.parametrize("wrong", [{"lanes": 0}, {"opening_moves": 1_000_000}])
+def test_a_mistake_leaves_no_file_of_results(wrong, tmp_path):
+    path = tmp_path / "out.json"
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        series.prepare(dataclasses.replace(TIC_TAC_TOE, **wrong), path)
+    assert not path.exists()
+
+
+def test_what_goes_wrong_during_play_is_one_sentence_as_well(monkeypatch, capsys):
+    def fail(*_):
+        raise ValueError("the disk is full")
+
+    monkeypatch.setattr(series, "evaluate", fail)
+    with pytest.raises(SystemExit) as exit:
+        script.main(["--game", "gomoku", "--player", "greedy", "--sizes", "5"])
+    assert exit.value.code == 2
+    assert capsys.readouterr().err == "error: the disk is full\n"
 
 
 def run_script(*arguments):

@@ -88,10 +88,9 @@ def play_games(
     `opening: int32[G, T]`, if given, are the actions that led to the starts; they open the records.
     `lanes` is W.
     """
+    check_lanes(lanes)
     count = len(colours)
     width = default_lanes(count) if lanes is None else min(lanes, count)
-    if width < 1:
-        raise ValueError(f"lanes={lanes} leaves no board to play on; use 1 or more")
     players = (_as_partial(player), _as_partial(opponent))
     sides = jnp.asarray(np.stack([colours, -colours]).astype(np.int8))
     table, ledger = _open(game, starts, opening, width)
@@ -112,6 +111,12 @@ def play_games(
             table = _narrow(table, width)
     outcomes, actions, asked = jax.device_get((ledger.outcomes, ledger.actions, ledger.asked))
     return Records(outcomes, np.asarray(colours), np.asarray(starts.size), actions, asked)
+
+
+def check_lanes(lanes: int | None) -> None:
+    """Refuse a number of lanes on which nothing can be played."""
+    if lanes is not None and lanes < 1:
+        raise ValueError(f"lanes={lanes} leaves no board to play on; use 1 or more")
 
 
 def default_lanes(games: int) -> int:

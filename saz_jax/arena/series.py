@@ -111,6 +111,8 @@ def prepare(
     )
     options = agreed_options(config.game, {"k": config.k, "komi": config.komi}, [player, opponent])
     games = [make_game(config.game, size, **options) for size in config.sizes]
+    for game in games:
+        matches.check_play(game, config.opening_moves, config.lanes)
     tables = tuple(
         (size, game, player.seat(game, size), opponent.seat(game, size))
         for size, game in zip(config.sizes, games, strict=True)

@@ -72,10 +72,13 @@ def prepare(config: TournamentConfig, path: str | Path | None = None) -> Tournam
         raise ValueError(f"players {', '.join(config.players)} must be two or more different ones")
     if config.games < 2 or config.games % 2:
         raise ValueError(f"games={config.games} cannot be shared between the colours; use an even number")
+    if config.simulations < 1:
+        raise ValueError(f"simulations={config.simulations} is too few; use 1 or more")
     load_choix()
     contestants = [read_contestant(text, config.simulations, config.kind) for text in config.players]
     options = agreed_options(config.game, {"k": config.k, "komi": config.komi}, contestants)
     game = make_game(config.game, config.size, **options)
+    matches.check_play(game, config.opening_moves, config.lanes)
     seats = {contestant.text: contestant.seat(game, config.size) for contestant in contestants}
     weights = {contestant.text: contestant.weights for contestant in contestants}
     stored = {**dataclasses.asdict(config), "options": options, "weights": weights}
