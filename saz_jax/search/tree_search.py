@@ -6,7 +6,6 @@ padding: ties fall to the first move on the board, and noise is drawn by live in
 """
 
 import functools
-import os
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
@@ -16,6 +15,7 @@ import mctx
 
 from saz_jax.config import SearchConfig
 from saz_jax.games.board import padded_to_live
+from saz_jax.search import memory
 from saz_jax.search.tree import (
     ROOT,
     SelectFn,
@@ -23,7 +23,6 @@ from saz_jax.search.tree import (
     grow_tree,
     most_visited,
     principal_variation,
-    tree_memory,
 )
 from saz_jax.types import Array, EvaluateFn, Evaluation, Game, GameState, SearchFn, SearchOutput, Variables
 
@@ -67,7 +66,7 @@ def make_search(
     temperature 0 it is the most visited move.  Each simulation adds one visit to a move of the root.
     gumbel: `policy` is the prior improved by the completed Q-values, whatever the temperature; the
     temperature scales the noise at the root, so that at 0 `action` is the best move found.
-    Trees above `memory_limit` bytes (the device's or the machine's memory if None) are refused.
+    Trees that need more than `memory_limit` bytes (what is available if None) are refused.
     """
     search_trees = make_tree_search(game, evaluate, config, memory_limit)
 
@@ -89,7 +88,8 @@ def make_tree_search(
         variables: Variables, key: Array, states: GameState, temperature: Any
     ) -> tuple[SearchOutput, Tree]:
         batch = check_states(game, states, temperature)
-        check_memory(game, batch, config.simulations, memory_limit)
+        copies = memory.COMPILED if isinstance(states.board, jax.core.Tracer) else memory.EAGER
+        memory.check_memory(game, batch, config.simulations, memory_limit, copies)
         temperature = jnp.broadcast_to(jnp.asarray(temperature, jnp.float32), (batch,))
         root_key, noise_key, tree_key, action_key = jax.random.split(key, 4)
 
@@ -284,16 +284,3 @@ def check_states(game: Game, states: GameState, temperature: Any) -> int:
     if isinstance(temperature, int | float) and not temperature >= 0:
         raise ValueError(f"temperature={temperature}; use 0 (best move) or more")
     return states.board.shape[0]
-
-
-def check_memory(game: Game, batch: int, simulations: int, limit: int | None) -> None:
-    """Refuse trees that the device, or the machine if the device does not tell, cannot hold."""
-    needed = tree_memory(game, batch, simulations)
-    if limit is None:
-        stats = jax.local_devices()[0].memory_stats()
-        limit = stats["bytes_limit"] if stats else os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if needed > limit:
-        raise ValueError(
-            f"trees of {batch} games x {simulations} simulations on side {game.max_size} take "
-            f"{needed / 1e9:.1f} GB of {limit / 1e9:.1f} GB; lower the batch or the simulations"
-        )
