@@ -23,7 +23,9 @@ from saz_jax.config import GINConfig, ModelConfig, SearchConfig
 from saz_jax.models.evaluators import make_model
 from saz_jax.render.sgf import from_sgf
 from saz_jax.render.text import parse
+from saz_jax.search import memory
 from saz_jax.search.rollouts import make_rollout_evaluate, rollout_player
+from saz_jax.search.tree import tree_memory
 
 ROOT = Path(__file__).parent.parent
 TIC_TAC_TOE = MatchConfig(
@@ -235,6 +237,8 @@ def test_other_weights_under_the_same_name_do_not_continue_a_file(agent, tmp_pat
         ("--game othello --player greedy --lanes 0", "lanes=0"),
         ("--game othello --player greedy --opening-moves 1000000", "opening_moves=1000000"),
         ("--game othello --player greedy --opening-moves -1", "opening_moves=-1"),
+        ("--game othello --player mcts:99999999999", "simulations would fit"),
+        ("--game othello --player mcts:100000 --lanes 1000000 --games 1000000", "lanes=1000000 are too many"),
         ("--game othello --player greedy --k 4", "othello has no option 'k'"),
         ("--game othello --player greedy --json /nowhere/out.json", "cannot write /nowhere/out.json"),
     ],
@@ -247,6 +251,22 @@ def test_mistakes_end_in_one_sentence_and_exit_code_two(arguments, message, caps
     assert message in captured.err
     assert captured.err.count("\n") == 1
     assert captured.out == ""
+
+
+def test_lanes_are_lowered_only_where_the_trees_would_not_fit(monkeypatch):
+    config = dataclasses.replace(TIC_TAC_TOE, player="mcts:50", games=64, lanes=None)
+    assert series.prepare(config).lanes == (None, None)
+    game = make_game("gomoku", max_size=4, k=3)
+    config = dataclasses.replace(config, player="mcts:51")  # a player that was not traced before
+    limit = int(memory.COMPILED * tree_memory(game, 5, 51)) + 1
+    monkeypatch.setattr(memory, "available_memory", lambda: limit)
+    small, large = series.prepare(config).lanes
+    assert large == 5
+    assert small is not None
+    assert 5 < small < 32
+    monkeypatch.setattr(memory, "available_memory", lambda: 1000)
+    with pytest.raises(ValueError, match="1 games x 52 simulations"):
+        series.prepare(dataclasses.replace(config, player="mcts:52"))
 
 
 @pytest.mark.parametrize("wrong", [{"lanes": 0}, {"opening_moves": 1_000_000}])

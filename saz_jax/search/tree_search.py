@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 import jax
 import jax.numpy as jnp
 import mctx
+from jax.core import Tracer
 
 from saz_jax.config import SearchConfig
 from saz_jax.games.board import padded_to_live
@@ -88,7 +89,7 @@ def make_tree_search(
         variables: Variables, key: Array, states: GameState, temperature: Any
     ) -> tuple[SearchOutput, Tree]:
         batch = check_states(game, states, temperature)
-        copies = memory.COMPILED if isinstance(states.board, jax.core.Tracer) else memory.EAGER
+        copies = memory.COMPILED if isinstance(states.board, Tracer) else memory.EAGER
         memory.check_memory(game, batch, config.simulations, memory_limit, copies)
         temperature = jnp.broadcast_to(jnp.asarray(temperature, jnp.float32), (batch,))
         root_key, noise_key, tree_key, action_key = jax.random.split(key, 4)
