@@ -11,11 +11,11 @@ from saz_jax.types import Game
 COMPILED = 1.2
 """Peak memory of a search inside a compiled program, per byte of its trees.
 
-Measured on CPU, 0.1 to 0.7 GB of trees, puct and gumbel, alone, in a loop over plies and in an arena: 1.01 to
+Measured on CPU, 0.1 to 1.3 GB of trees, puct and gumbel, alone, in a loop over plies and in an arena: 1.00 to
 1.04, since XLA updates the trees in place; the rest is for the evaluation.
 """
 EAGER = 2.8
-"""The same for a search that is called outside of any compiled program: measured 2.6, since the loop's
+"""The same for a search that is called outside of any compiled program: measured 2.1 to 2.6, since the loop's
 argument, its result and a copy made while planting live side by side."""
 MEMINFO = Path("/proc/meminfo")
 CGROUP = Path("/sys/fs/cgroup")
