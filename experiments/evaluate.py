@@ -20,7 +20,7 @@ from rich.table import Table
 from saz_jax.arena import series
 from saz_jax.arena.series import MatchConfig
 from saz_jax.cli import compilation_cache
-from saz_jax.cli.console import plain_errors, terminate_like_interrupt
+from saz_jax.cli.console import plain_errors, stops_soon
 from saz_jax.cli.games_bar import GamesBar, MatchDisplay
 
 
@@ -39,20 +39,17 @@ def main(argv: list[str]) -> None:
     """Parse, play, print."""
     with plain_errors():
         arguments = tyro.cli(Arguments, args=argv, description=__doc__)
+    kept = "; the same command continues after the last whole run" if arguments.json else ""
+    with stops_soon(f"stopped{kept}"), plain_errors():
         compilation_cache.enable()
         prepared = series.prepare(arguments.match, arguments.json, arguments.records)
-    terminate_like_interrupt()
-    config, sizes = arguments.match, prepared.results.data["sizes"]
-    try:
-        with plain_errors(), GamesBar(Console(stderr=True), *prepared.games()) as bar:
-            series.evaluate(prepared, MatchDisplay(bar, config))
-    except KeyboardInterrupt:
-        kept = "; the same command continues after the last whole run" if arguments.json else ""
-        print(f"stopped{kept}", file=sys.stderr)
-        sys.exit(130)
-    finally:
-        if sizes:
-            Console().print(table(config, sizes))
+        config, sizes = arguments.match, prepared.results.data["sizes"]
+        try:
+            with GamesBar(Console(stderr=True), *prepared.games()) as bar:
+                series.evaluate(prepared, MatchDisplay(bar, config))
+        finally:
+            if sizes:
+                Console().print(table(config, sizes))
 
 
 def table(config: MatchConfig, sizes: Mapping[str, Any]) -> Table:
