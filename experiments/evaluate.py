@@ -55,8 +55,9 @@ def main(argv: list[str]) -> None:
 def table(config: MatchConfig, sizes: Mapping[str, Any]) -> Table:
     """The results of all sizes so far."""
     caption = f"{config.runs} x {config.games} games; ± standard error over runs; Wilson 95% over games"
-    drawn = Table(title=f"{config.game}: {config.player} against {config.opponent}", caption=caption)
-    for column in ("board", "outcome", "95% interval", "won / tied / lost", "distinct", "games/s"):
+    title = f"{config.game}: {config.player} against {config.opponent}"
+    drawn = Table(title=title, caption=caption, show_edge=False, pad_edge=False)  # 80 columns wide at most
+    for column in ("board", "outcome", "95% interval", "won/tied/lost", "distinct", "games/s"):
         drawn.add_column(column, justify="right", no_wrap=True)
     for size, result in sizes.items():
         games = result["wins"] + result["ties"] + result["losses"]
@@ -65,8 +66,8 @@ def table(config: MatchConfig, sizes: Mapping[str, Any]) -> Table:
         drawn.add_row(
             f"{size}x{size}",
             f"{result['outcome']:.3f}{error}",
-            f"{low:.3f} to {high:.3f}",
-            f"{result['wins']} / {result['ties']} / {result['losses']}",
+            f"{low:.3f}-{high:.3f}",
+            f"{result['wins']}/{result['ties']}/{result['losses']}",
             str(result["distinct_games"]),
             f"{games / max(result['seconds'], 1e-3):.2f}",
         )

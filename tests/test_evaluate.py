@@ -6,12 +6,14 @@ import os
 import signal
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from rich.console import Console
 
 from experiments import evaluate as script
 from saz_jax import make_game
@@ -340,3 +342,18 @@ def test_ctrl_c_keeps_what_was_played_and_says_how_to_continue(tmp_path):
     again = run_script(*arguments, "--runs", played + 1)
     assert again.returncode == 0, again.stderr
     assert len(json.loads(path.read_text())["sizes"]["3"]["runs"]) == played + 1
+
+
+def test_the_table_fits_eighty_columns():
+    result = {
+        "outcome": 0.5, "standard_error": 0.123, "wilson": [0.456, 0.544], "wins": 12000, "ties": 1000,
+        "losses": 12000, "distinct_games": 25000, "seconds": 1.0,
+    }  # fmt: skip
+    text = StringIO()
+    config = dataclasses.replace(TIC_TAC_TOE, player="a/rather/long/path/of/weights", games=1000, runs=25)
+    Console(file=text, width=80).print(script.table(config, {"100": result}))
+    lines = text.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    for shown in ("100x100", "0.500 ± 0.123", "0.456-0.544", "12000/1000/12000", "25000", "25000.00"):
+        assert any(shown in line for line in lines), f"{shown} was cut"
+    assert "…" not in text.getvalue()
