@@ -20,7 +20,7 @@ from rich.table import Table
 from saz_jax.arena import series
 from saz_jax.arena.series import MatchConfig
 from saz_jax.cli import compilation_cache
-from saz_jax.cli.console import plain_errors, terminate_like_interrupt
+from saz_jax.cli.console import plain_errors, stops_soon
 from saz_jax.cli.games_bar import GamesBar, MatchDisplay
 
 
@@ -39,27 +39,25 @@ def main(argv: list[str]) -> None:
     """Parse, play, print."""
     with plain_errors():
         arguments = tyro.cli(Arguments, args=argv, description=__doc__)
+    kept = "; the same command continues after the last whole run" if arguments.json else ""
+    with stops_soon(f"stopped{kept}"), plain_errors():
         compilation_cache.enable()
         prepared = series.prepare(arguments.match, arguments.json, arguments.records)
-    terminate_like_interrupt()
-    config, sizes = arguments.match, prepared.results.data["sizes"]
-    try:
-        with GamesBar(Console(stderr=True), *prepared.games()) as bar:
-            series.evaluate(prepared, MatchDisplay(bar, config))
-    except KeyboardInterrupt:
-        kept = "; the same command continues after the last whole run" if arguments.json else ""
-        print(f"stopped{kept}", file=sys.stderr)
-        sys.exit(130)
-    finally:
-        if sizes:
-            Console().print(table(config, sizes))
+        config, sizes = arguments.match, prepared.results.data["sizes"]
+        try:
+            with GamesBar(Console(stderr=True), *prepared.games()) as bar:
+                series.evaluate(prepared, MatchDisplay(bar, config))
+        finally:
+            if sizes:
+                Console().print(table(config, sizes))
 
 
 def table(config: MatchConfig, sizes: Mapping[str, Any]) -> Table:
     """The results of all sizes so far."""
     caption = f"{config.runs} x {config.games} games; ± standard error over runs; Wilson 95% over games"
-    drawn = Table(title=f"{config.game}: {config.player} against {config.opponent}", caption=caption)
-    for column in ("board", "outcome", "95% interval", "won / tied / lost", "distinct", "games/s"):
+    title = f"{config.game}: {config.player} against {config.opponent}"
+    drawn = Table(title=title, caption=caption, show_edge=False, pad_edge=False)  # 80 columns wide at most
+    for column in ("board", "outcome", "95% interval", "won/tied/lost", "distinct", "games/s"):
         drawn.add_column(column, justify="right", no_wrap=True)
     for size, result in sizes.items():
         games = result["wins"] + result["ties"] + result["losses"]
@@ -68,8 +66,8 @@ def table(config: MatchConfig, sizes: Mapping[str, Any]) -> Table:
         drawn.add_row(
             f"{size}x{size}",
             f"{result['outcome']:.3f}{error}",
-            f"{low:.3f} to {high:.3f}",
-            f"{result['wins']} / {result['ties']} / {result['losses']}",
+            f"{low:.3f}-{high:.3f}",
+            f"{result['wins']}/{result['ties']}/{result['losses']}",
             str(result["distinct_games"]),
             f"{games / max(result['seconds'], 1e-3):.2f}",
         )

@@ -19,7 +19,7 @@ from rich.table import Table
 from saz_jax.arena import tournament
 from saz_jax.arena.tournament import TournamentConfig
 from saz_jax.cli import compilation_cache
-from saz_jax.cli.console import plain_errors, terminate_like_interrupt
+from saz_jax.cli.console import plain_errors, stops_soon
 from saz_jax.cli.games_bar import GamesBar
 
 
@@ -38,12 +38,11 @@ def main(argv: list[str]) -> None:
     """Parse, play, print."""
     with plain_errors():
         arguments = tyro.cli(Arguments, args=argv, description=__doc__)
+    kept = "; the same command continues after the last whole pair" if arguments.json else ""
+    with stops_soon(f"stopped{kept}"), plain_errors():
         compilation_cache.enable()
-        prepared = tournament.prepare(arguments.tournament, arguments.json)
-    terminate_like_interrupt()
-    config = arguments.tournament
-    total, done = len(config.pairs) * config.games, len(prepared.results.data["pairs"]) * config.games
-    try:
+        prepared, config = tournament.prepare(arguments.tournament, arguments.json), arguments.tournament
+        total, done = len(config.pairs) * config.games, len(prepared.results.data["pairs"]) * config.games
         with GamesBar(Console(stderr=True), total, done) as bar:
             data = tournament.play(
                 prepared,
@@ -51,14 +50,10 @@ def main(argv: list[str]) -> None:
                 played=bar.played,
                 end=lambda result: bar.end(config.games, line(result)),
             )
-    except KeyboardInterrupt:
-        kept = "; the same command continues after the last whole pair" if arguments.json else ""
-        print(f"stopped{kept}", file=sys.stderr)
-        sys.exit(130)
-    console = Console()
-    console.print(table(data))
-    if plot := arguments.plot or (arguments.json and arguments.json.with_suffix(".png")):
-        console.print(f"plot: {tournament.plot(data, plot)}", soft_wrap=True)
+        console = Console()
+        console.print(table(data))
+        if plot := arguments.plot or (arguments.json and arguments.json.with_suffix(".png")):
+            console.print(f"plot: {tournament.plot(data, plot)}", soft_wrap=True)
 
 
 def line(result: Mapping[str, Any]) -> str:

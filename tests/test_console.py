@@ -1,7 +1,9 @@
 """Manners of the scripts."""
 
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -21,3 +23,34 @@ def test_only_a_sudden_end_is_explained(end, told):
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (ended.stderr.strip().splitlines()[-1:] == ["ah"]) == told
+
+
+BUSY = "import hashlib; hashlib.pbkdf2_hmac('sha256', b'', b'', 2**31 - 1)"
+"""A call into C that returns after many minutes, as a compiled program does."""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("work", [BUSY, "time.sleep(600)"])
+def test_a_signal_ends_even_a_long_call_within_seconds(number, work):
+    code = f"""
+import signal, time
+from saz_jax.cli.console import stops_soon
+signal.signal(signal.SIGINT, signal.default_int_handler)
+with stops_soon("stopped; go on"):
+    print("ready", flush=True)
+    {work}
+"""
+    pipe = subprocess.PIPE
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=pipe, stderr=pipe, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.2)
+    began = time.monotonic()
+    process.send_signal(number)
+    try:
+        _, errors = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert time.monotonic() - began < 10
+    assert process.returncode == 130
+    assert errors == "stopped; go on\n"

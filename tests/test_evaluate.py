@@ -6,12 +6,14 @@ import os
 import signal
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from rich.console import Console
 
 from experiments import evaluate as script
 from saz_jax import make_game
@@ -23,7 +25,9 @@ from saz_jax.config import GINConfig, ModelConfig, SearchConfig
 from saz_jax.models.registry import make_model
 from saz_jax.render.sgf import from_sgf
 from saz_jax.render.text import parse
+from saz_jax.search import memory
 from saz_jax.search.rollouts import make_rollout_evaluate, rollout_player
+from saz_jax.search.tree import tree_memory
 
 ROOT = Path(__file__).parent.parent
 TIC_TAC_TOE = MatchConfig(
@@ -232,6 +236,11 @@ def test_other_weights_under_the_same_name_do_not_continue_a_file(agent, tmp_pat
         ("--game othello --player greedy --sizes 6 6", "different board sides"),
         ("--game othello --player greedy --games 3", "games=3"),
         ("--game othello --player greedy --runs 0", "runs=0"),
+        ("--game othello --player greedy --lanes 0", "lanes=0"),
+        ("--game othello --player greedy --opening-moves 1000000", "opening_moves=1000000"),
+        ("--game othello --player greedy --opening-moves -1", "opening_moves=-1"),
+        ("--game othello --player mcts:99999999999", "simulations would fit"),
+        ("--game othello --player mcts:100000 --lanes 1000000 --games 1000000", "lanes=1000000 are too many"),
         ("--game othello --player greedy --k 4", "othello has no option 'k'"),
         ("--game othello --player greedy --json /nowhere/out.json", "cannot write /nowhere/out.json"),
     ],
@@ -244,6 +253,41 @@ def test_mistakes_end_in_one_sentence_and_exit_code_two(arguments, message, caps
     assert message in captured.err
     assert captured.err.count("\n") == 1
     assert captured.out == ""
+
+
+def test_lanes_are_lowered_only_where_the_trees_would_not_fit(monkeypatch):
+    config = dataclasses.replace(TIC_TAC_TOE, player="mcts:50", games=64, lanes=None)
+    assert series.prepare(config).lanes == (None, None)
+    game = make_game("gomoku", max_size=4, k=3)
+    config = dataclasses.replace(config, player="mcts:51")  # a player that was not traced before
+    limit = int(memory.COMPILED * tree_memory(game, 5, 51)) + 1
+    monkeypatch.setattr(memory, "available_memory", lambda: limit)
+    small, large = series.prepare(config).lanes
+    assert large == 5
+    assert small is not None
+    assert 5 < small < 32
+    monkeypatch.setattr(memory, "available_memory", lambda: 1000)
+    with pytest.raises(ValueError, match="1 games x 52 simulations"):
+        series.prepare(dataclasses.replace(config, player="mcts:52"))
+
+
+@pytest.mark.parametrize("wrong", [{"lanes": 0}, {"opening_moves": 1_000_000}])
+def test_a_mistake_leaves_no_file_of_results(wrong, tmp_path):
+    path = tmp_path / "out.json"
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        series.prepare(dataclasses.replace(TIC_TAC_TOE, **wrong), path)
+    assert not path.exists()
+
+
+def test_what_goes_wrong_during_play_is_one_sentence_as_well(monkeypatch, capsys):
+    def fail(*_):
+        raise ValueError("the disk is full")
+
+    monkeypatch.setattr(series, "evaluate", fail)
+    with pytest.raises(SystemExit) as exit:
+        script.main(["--game", "gomoku", "--player", "greedy", "--sizes", "5"])
+    assert exit.value.code == 2
+    assert capsys.readouterr().err == "error: the disk is full\n"
 
 
 def run_script(*arguments):
@@ -298,3 +342,18 @@ def test_ctrl_c_keeps_what_was_played_and_says_how_to_continue(tmp_path):
     again = run_script(*arguments, "--runs", played + 1)
     assert again.returncode == 0, again.stderr
     assert len(json.loads(path.read_text())["sizes"]["3"]["runs"]) == played + 1
+
+
+def test_the_table_fits_eighty_columns():
+    result = {
+        "outcome": 0.5, "standard_error": 0.123, "wilson": [0.456, 0.544], "wins": 12000, "ties": 1000,
+        "losses": 12000, "distinct_games": 25000, "seconds": 1.0,
+    }  # fmt: skip
+    text = StringIO()
+    config = dataclasses.replace(TIC_TAC_TOE, player="a/rather/long/path/of/weights", games=1000, runs=25)
+    Console(file=text, width=80).print(script.table(config, {"100": result}))
+    lines = text.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    for shown in ("100x100", "0.500 ± 0.123", "0.456-0.544", "12000/1000/12000", "25000", "25000.00"):
+        assert any(shown in line for line in lines), f"{shown} was cut"
+    assert "…" not in text.getvalue()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from saz_jax import make_game
+from saz_jax.agents import players
 from saz_jax.agents.players import greedy_player, random_player
 from saz_jax.games.playthrough import random_games
 
@@ -93,3 +94,18 @@ def test_greedy_clearly_beats_random(name, greedy_side):
     score = float((greedy_side * final.outcome).mean())
     # Between equals the mean of 60 games strays by 0.13; the margin is twice that.
     assert score > 0.26
+
+
+def test_greedy_scores_moves_in_chunks_where_all_successors_would_not_fit(monkeypatch):
+    game = make_game("gomoku", 200)
+    states = jax.eval_shape(jax.vmap(game.init), jax.ShapeDtypeStruct((2,), jnp.int32))
+    compiled = jax.jit(greedy_player(game)).lower(jax.random.key(0), states).compile()
+    memory = compiled.memory_analysis()
+    assert memory is not None
+    assert memory.temp_size_in_bytes < 2e9
+    small = make_game("gomoku", 7)
+    monkeypatch.setattr(players, "CHUNK_POINTS", 350)
+    starts = jax.vmap(small.init)(jnp.array([5, 7]))
+    whole, chunked = greedy_player(small), greedy_player.__wrapped__(small)
+    key = jax.random.key(0)
+    assert chunked(key, starts).tolist() == whole(key, starts).tolist()

@@ -1,5 +1,7 @@
 """Drawings of positions and names of moves."""
 
+import time
+
 import jax
 import numpy as np
 import pytest
@@ -125,3 +127,20 @@ def test_moves_are_named_by_column_and_row_from_the_top():
 def test_a_move_off_the_board_is_refused(name):
     with pytest.raises(ValueError, match="A1 to H8, or pass"):
         text.parse_move(name, size=8, max_size=9)
+
+
+@pytest.mark.parametrize(
+    "name", ["A²", "A\u0661", "\uff211", "A\uff11", "ß1", "\ufb011", "A1\x00", "AAAAAAAAA1", "A0000000001"]
+)
+def test_only_plain_letters_and_digits_name_a_move(name):
+    with pytest.raises(ValueError, match="A1 to H8, or pass"):
+        text.parse_move(name, size=8, max_size=9)
+
+
+def test_a_text_of_any_length_is_refused_at_once_and_in_one_line():
+    began = time.monotonic()
+    for name in ("A" * 1_000_000 + "1", "A" + "1" * 1_000_000):
+        with pytest.raises(ValueError, match="A1 to H8, or pass") as refusal:
+            text.parse_move(name, size=8, max_size=8)
+        assert len(str(refusal.value)) < 200
+    assert time.monotonic() - began < 1

@@ -11,6 +11,9 @@ import jax.numpy as jnp
 from saz_jax.games.board import random_move
 from saz_jax.types import Array, Game, GameState, Player
 
+CHUNK_POINTS = 2**25
+"""Points of the successors that greedy looks at together, some 20 bytes each: all of them up to side 75."""
+
 
 @functools.cache
 def random_player() -> Player:
@@ -34,7 +37,9 @@ def greedy_player(game: Game) -> Player:
         def score(action: Array) -> Array:
             return game.heuristic(game.step(state, action), state.to_play)
 
-        scores = jnp.where(state.legal, jax.vmap(score)(actions), -jnp.inf)
+        # A chunk of the moves at a time: all successors of a 200x200 board would take 32 GB.
+        chunk = min(game.num_actions, max(CHUNK_POINTS // game.num_actions, 1))
+        scores = jnp.where(state.legal, jax.lax.map(score, actions, batch_size=chunk), -jnp.inf)
         return scores == scores.max()
 
     def play(key: Array, states: GameState) -> Array:

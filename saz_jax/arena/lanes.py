@@ -6,7 +6,7 @@ takes the next waiting game, and when none waits, the lanes are halved as games 
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, TypeAlias
 
 import jax
@@ -16,6 +16,7 @@ from jax import lax
 from jax.tree_util import Partial
 
 from saz_jax.games.board import where_states
+from saz_jax.search.memory import TooLargeError
 from saz_jax.types import Array, Game, GameState, Player
 
 MAX_LANES = 32
@@ -88,10 +89,9 @@ def play_games(
     `opening: int32[G, T]`, if given, are the actions that led to the starts; they open the records.
     `lanes` is W.
     """
+    check_lanes(lanes)
     count = len(colours)
     width = default_lanes(count) if lanes is None else min(lanes, count)
-    if width < 1:
-        raise ValueError(f"lanes={lanes} leaves no board to play on; use 1 or more")
     players = (_as_partial(player), _as_partial(opponent))
     sides = jnp.asarray(np.stack([colours, -colours]).astype(np.int8))
     table, ledger = _open(game, starts, opening, width)
@@ -112,6 +112,39 @@ def play_games(
             table = _narrow(table, width)
     outcomes, actions, asked = jax.device_get((ledger.outcomes, ledger.actions, ledger.asked))
     return Records(outcomes, np.asarray(colours), np.asarray(starts.size), actions, asked)
+
+
+def check_lanes(lanes: int | None) -> None:
+    """Refuse a number of lanes on which nothing can be played."""
+    if lanes is not None and lanes < 1:
+        raise ValueError(f"lanes={lanes} leaves no board to play on; use 1 or more")
+
+
+def fitting_lanes(game: Game, players: Iterable[Player], games: int, lanes: int | None) -> int | None:
+    """`lanes`; if None, the default or, where the players' trees would not fit into memory, as many as do.
+
+    `ValueError` if the lanes asked for do not fit, or not even one does; the players are only traced.
+    """
+    width = default_lanes(games) if lanes is None else min(lanes, games)
+    lowered = False
+    for player in players:
+        while (fitting := _fitting(game, player, width, lanes)) < width:
+            width, lowered = fitting, True
+    return width if lowered else lanes
+
+
+def _fitting(game: Game, player: Player, width: int, lanes: int | None) -> int:
+    """`width`, or a smaller number of positions that the player can be asked about at once."""
+    states = jax.eval_shape(jax.vmap(game.init), jax.ShapeDtypeStruct((width,), jnp.int32))
+    try:
+        jax.eval_shape(player, jax.random.key(0), states)
+    except TooLargeError as error:
+        if lanes is not None:
+            raise ValueError(f"lanes={lanes} are too many: {error}") from error
+        if width == 1:
+            raise
+        return max(error.fitting, 1)
+    return width
 
 
 def default_lanes(games: int) -> int:

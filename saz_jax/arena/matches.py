@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from saz_jax.arena.lanes import Progress, Records, play_games
+from saz_jax.arena.lanes import Progress, Records, check_lanes, play_games
 from saz_jax.arena.statistics import average_outcome
 from saz_jax.games.board import random_move
 from saz_jax.types import Array, Game, GameState, Player
@@ -68,10 +68,7 @@ def match(
     """
     if games < 2 or games % 2:
         raise ValueError(f"{games} games cannot be shared between the colours; use an even number")
-    if not 0 <= opening_moves <= game.max_moves:
-        raise ValueError(
-            f"opening_moves={opening_moves} is outside 0 (none) to {game.max_moves} (whole games)"
-        )
+    check_play(game, opening_moves, lanes)
     sizes = _checked_sizes(game, [size] * (games // 2))
     opening_key, play_key = jax.random.split(key)
     starts, opening = random_openings(game, opening_key, sizes, opening_moves, copies=2)
@@ -80,6 +77,15 @@ def match(
         game, player, opponent, play_key, starts, colours, opening, lanes=lanes, progress=progress
     )
     return summarise(records)
+
+
+def check_play(game: Game, opening_moves: int, lanes: int | None) -> None:
+    """Refuse openings and lanes that no match of `game` can be played with."""
+    if not 0 <= opening_moves <= game.max_moves:
+        raise ValueError(
+            f"opening_moves={opening_moves} is outside 0 (none) to {game.max_moves} (whole games)"
+        )
+    check_lanes(lanes)
 
 
 def summarise(records: Records) -> MatchResult:

@@ -15,6 +15,7 @@ import jax
 from saz_jax.arena import matches
 from saz_jax.arena.contestants import agreed_options, read_contestant
 from saz_jax.arena.game_records import check_writable, write_records
+from saz_jax.arena.lanes import fitting_lanes
 from saz_jax.arena.statistics import average_outcome, standard_error, wilson_interval
 from saz_jax.games import make_game
 from saz_jax.storage.results import ResultsFile
@@ -80,6 +81,8 @@ class Evaluation:
     config: MatchConfig
     tables: tuple[tuple[int, Game, Player, Player], ...]
     """(size, game, player, opponent)"""
+    lanes: tuple[int | None, ...]
+    """Those of each table: as asked for, or fewer than the default where memory is short."""
     results: ResultsFile
     records: Path | None
 
@@ -111,10 +114,13 @@ def prepare(
     )
     options = agreed_options(config.game, {"k": config.k, "komi": config.komi}, [player, opponent])
     games = [make_game(config.game, size, **options) for size in config.sizes]
+    for game in games:
+        matches.check_play(game, config.opening_moves, config.lanes)
     tables = tuple(
         (size, game, player.seat(game, size), opponent.seat(game, size))
         for size, game in zip(config.sizes, games, strict=True)
     )
+    lanes = tuple(fitting_lanes(game, seats, config.games, config.lanes) for _, game, *seats in tables)
     if records is not None:
         check_writable(Path(records))
     stored = {
@@ -123,7 +129,7 @@ def prepare(
         "weights": {player.text: player.weights, opponent.text: opponent.weights},
     }
     results = ResultsFile(path, stored, extends=("sizes", "runs"), seed=config.seed, sizes={})
-    return Evaluation(config, tables, results, Path(records) if records is not None else None)
+    return Evaluation(config, tables, lanes, results, Path(records) if records is not None else None)
 
 
 def evaluate(evaluation: Evaluation, progress: Progress | None = None) -> dict[str, Any]:
@@ -134,7 +140,7 @@ def evaluate(evaluation: Evaluation, progress: Progress | None = None) -> dict[s
     """
     config, results = evaluation.config, evaluation.results
     progress = progress or Progress()
-    for size, game, player, opponent in evaluation.tables:
+    for (size, game, player, opponent), lanes in zip(evaluation.tables, evaluation.lanes, strict=True):
         stored = results.data["sizes"].get(str(size), {"runs": []})["runs"]
         for run in range(len(stored), config.runs):
             progress.begin(size, run)
@@ -147,7 +153,7 @@ def evaluate(evaluation: Evaluation, progress: Progress | None = None) -> dict[s
                 size=size,
                 games=config.games,
                 opening_moves=config.opening_moves,
-                lanes=config.lanes,
+                lanes=lanes,
                 progress=progress.played,
             )
             if evaluation.records is not None:

@@ -11,6 +11,7 @@ import jax
 
 from saz_jax.arena import matches
 from saz_jax.arena.contestants import agreed_options, read_contestant
+from saz_jax.arena.lanes import fitting_lanes
 from saz_jax.arena.ratings import PairResult, load_choix, rate
 from saz_jax.arena.series import run_facts
 from saz_jax.games import make_game
@@ -63,6 +64,8 @@ class Tournament:
     config: TournamentConfig
     game: Game
     seats: Mapping[str, Player]
+    lanes: int | None
+    """As asked for, or fewer than the default where memory is short."""
     results: ResultsFile
 
 
@@ -72,15 +75,19 @@ def prepare(config: TournamentConfig, path: str | Path | None = None) -> Tournam
         raise ValueError(f"players {', '.join(config.players)} must be two or more different ones")
     if config.games < 2 or config.games % 2:
         raise ValueError(f"games={config.games} cannot be shared between the colours; use an even number")
+    if config.simulations < 1:
+        raise ValueError(f"simulations={config.simulations} is too few; use 1 or more")
     load_choix()
     contestants = [read_contestant(text, config.simulations, config.kind) for text in config.players]
     options = agreed_options(config.game, {"k": config.k, "komi": config.komi}, contestants)
     game = make_game(config.game, config.size, **options)
+    matches.check_play(game, config.opening_moves, config.lanes)
     seats = {contestant.text: contestant.seat(game, config.size) for contestant in contestants}
+    lanes = fitting_lanes(game, seats.values(), config.games, config.lanes)
     weights = {contestant.text: contestant.weights for contestant in contestants}
     stored = {**dataclasses.asdict(config), "options": options, "weights": weights}
     results = ResultsFile(path, stored, seed=config.seed, pairs=[])
-    return Tournament(config, game, seats, results)
+    return Tournament(config, game, seats, lanes, results)
 
 
 def play(
@@ -105,7 +112,7 @@ def play(
             size=config.size,
             games=config.games,
             opening_moves=config.opening_moves,
-            lanes=config.lanes,
+            lanes=tournament.lanes,
             progress=played,
         )
         facts = run_facts(match, time.monotonic() - began)

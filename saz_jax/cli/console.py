@@ -2,9 +2,12 @@
 
 import atexit
 import contextlib
+import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,6 +28,39 @@ def plain_errors() -> Iterator[None]:
 def terminate_like_interrupt() -> None:
     """From here on SIGTERM does what Ctrl-C does: raise `KeyboardInterrupt`."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
+@contextlib.contextmanager
+def stops_soon(message: str, patience: float = 2.0) -> Iterator[None]:
+    """Ctrl-C and SIGTERM print `message` and end the process with code 130, also in a long compiled call.
+
+    Python raises `KeyboardInterrupt` only when the call returns.  A thread hears of the signal at once and
+    leaves if that takes more than `patience` seconds: for work whose files are written whole or not at all.
+    """
+    terminate_like_interrupt()
+    heard, told = socket.socketpair()
+    told.setblocking(False)
+    before = signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
+    over = threading.Event()
+
+    def watch() -> None:
+        with heard:
+            while number := heard.recv(1):
+                if number[0] in (signal.SIGINT, signal.SIGTERM) and not over.wait(patience):
+                    cursor = "\x1b[?25h" if os.isatty(2) else ""  # a progress bar hides it
+                    os.write(2, f"{cursor}{message}\n".encode())
+                    os._exit(130)
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(message, file=sys.stderr)
+        sys.exit(130)
+    finally:
+        over.set()
+        signal.set_wakeup_fd(before)
+        told.close()
 
 
 def explain_sudden_end(message: str) -> None:

@@ -29,13 +29,15 @@ def parse_move(name: str, size: int, max_size: int) -> int:
     if name.strip().lower() == "pass":
         return max_size * max_size
     column, row = -1, -1
-    if match := re.fullmatch(r"([A-Z]+)(\d+)", name.strip().upper()):
-        letters, digits = match.groups()
+    # Bounded and ASCII alone: no board has longer names, and int() takes other scripts' digits as well.
+    if match := re.fullmatch(r"([A-Za-z]{1,8})([0-9]{1,8})", name.strip()):
+        letters, digits = match[1].upper(), match[2]
         column = sum(26**power * (ord(letter) - 64) for power, letter in enumerate(reversed(letters))) - 1
         row = int(digits) - 1
     if not (0 <= row < size and 0 <= column < size):
         last = f"{column_name(size - 1)}{size}"
-        raise ValueError(f"{name!r} is not a move on side {size}; use a point from A1 to {last}, or pass")
+        shown = repr(name) if len(name) <= 32 else f"{name[:32]!r}..."
+        raise ValueError(f"{shown} is not a move on side {size}; use a point from A1 to {last}, or pass")
     return row * max_size + column
 
 

@@ -191,11 +191,15 @@ def principal_variation(tree: Tree) -> Array:
 
 
 def tree_memory(game: Game, batch: int, simulations: int) -> int:
-    """Bytes that the trees of `batch` games take; nothing is allocated to find out."""
+    """Bytes that the trees of `batch` games take; nothing is allocated to find out, however many they are."""
 
-    def planted() -> Tree:
-        states = jax.vmap(game.init)(jnp.full(batch, game.max_size))
-        root = Evaluation(jnp.zeros((batch, game.num_actions)), jnp.zeros(batch))
-        return plant(root, states, simulations)
+    def planted(simulations: int) -> int:
+        def plant_one() -> Tree:
+            states = jax.vmap(game.init)(jnp.full(1, game.max_size))
+            return plant(Evaluation(jnp.zeros((1, game.num_actions)), jnp.zeros(1)), states, simulations)
 
-    return sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(jax.eval_shape(planted)))
+        return sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(jax.eval_shape(plant_one)))
+
+    # Every further node takes the same: shapes of 10^9 games would overflow the indices that jax counts with.
+    root, node = planted(0), planted(1) - planted(0)
+    return batch * (root + simulations * node)

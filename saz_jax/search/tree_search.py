@@ -7,17 +7,18 @@ padding: ties fall to the first move on the board, and noise is drawn by live in
 
 import functools
 import math
-import os
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import mctx
+from jax.core import Tracer
 
 from saz_jax.config import SearchConfig
 from saz_jax.config.registry import SEARCHES
 from saz_jax.games.board import padded_to_live
+from saz_jax.search import memory
 from saz_jax.search.tree import (
     ROOT,
     SelectFn,
@@ -25,7 +26,6 @@ from saz_jax.search.tree import (
     grow_tree,
     most_visited,
     principal_variation,
-    tree_memory,
 )
 from saz_jax.types import Array, EvaluateFn, Evaluation, Game, GameState, SearchFn, SearchOutput, Variables
 
@@ -82,7 +82,7 @@ def make_search(
     temperature 0 it is the most visited move.  Each simulation adds one visit to a move of the root.
     gumbel: `policy` is the prior improved by the completed Q-values, whatever the temperature; the
     temperature scales the noise at the root, so that at 0 `action` is the best move found.
-    Trees above `memory_limit` bytes (the device's or the machine's memory if None) are refused.
+    Trees that need more than `memory_limit` bytes (what is available if None) are refused.
     """
     make = SEARCHES.find(config.kind).make
     return make(game, evaluate, config) if memory_limit is None else make(game, evaluate, config, memory_limit)
@@ -124,7 +124,8 @@ def make_tree_search(
         variables: Variables, key: Array, states: GameState, temperature: Any
     ) -> tuple[SearchOutput, Tree]:
         batch = check_states(game, states, temperature)
-        check_memory(game, batch, config.simulations, memory_limit)
+        copies = memory.COMPILED if isinstance(states.board, Tracer) else memory.EAGER
+        memory.check_memory(game, batch, config.simulations, memory_limit, copies)
         temperature = jnp.broadcast_to(jnp.asarray(temperature, jnp.float32), (batch,))
         root_key, noise_key, tree_key, action_key = jax.random.split(key, 4)
 
@@ -317,19 +318,6 @@ def check_states(game: Game, states: GameState, temperature: Any) -> int:
     if isinstance(temperature, int | float) and not temperature >= 0:
         raise ValueError(f"temperature={temperature}; use 0 (best move) or more")
     return states.board.shape[0]
-
-
-def check_memory(game: Game, batch: int, simulations: int, limit: int | None) -> None:
-    """Refuse trees that the device, or the machine if the device does not tell, cannot hold."""
-    needed = tree_memory(game, batch, simulations)
-    if limit is None:
-        stats = jax.local_devices()[0].memory_stats()
-        limit = stats["bytes_limit"] if stats else os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if needed > limit:
-        raise ValueError(
-            f"trees of {batch} games x {simulations} simulations on side {game.max_size} take "
-            f"{needed / 1e9:.1f} GB of {limit / 1e9:.1f} GB; lower the batch or the simulations"
-        )
 
 
 STRATEGIES: dict[str, Callable[[Any], Strategy]] = {"puct": puct, "gumbel": gumbel}

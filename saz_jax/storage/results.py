@@ -26,7 +26,7 @@ class ResultsFile:
         self.path = Path(path) if path is not None else None
         settings = json.loads(json.dumps(config))  # tuples become lists, as they will when read again
         self.data: dict[str, Any] = {"config": settings, **provenance(), "seconds": 0.0, **empty}
-        if self.path is not None and self.path.exists():
+        if self.path is not None and self.path.is_file():
             self.data = _continue(self.path, self.data, extends)
         self._since = time.monotonic()
         self.save()
@@ -42,14 +42,25 @@ class ResultsFile:
 
 def write_json(path: Path, data: Any) -> None:
     """Replaces `path` at once, so that a reader or a crash never sees half of it."""
+    if path.is_dir() or not path.name:
+        raise ValueError(f"cannot write {path} (it is a folder); name a file in it")
     half = path.with_name(path.name + ".tmp")
+    if path.exists() and not os.access(path, os.W_OK):  # replacing it would succeed all the same
+        raise ValueError(f"cannot write {path} (it is read-only); make it writable, or name another file")
     try:
         half.write_text(json.dumps(data, indent=2, allow_nan=False) + "\n")
         os.replace(half, path)
     except OSError as error:
-        raise ValueError(
-            f"cannot write {path} ({error.strerror}); name a file in a folder that exists"
-        ) from error
+        raise ValueError(f"cannot write {path} ({error.strerror}); {_remedy(path)}") from error
+
+
+def _remedy(path: Path) -> str:
+    """What to do about a file that cannot be written."""
+    if not path.parent.is_dir():
+        return "name a file in a folder that exists"
+    if not os.access(path.parent, os.W_OK):
+        return f"make the folder {path.parent} writable, or name a file elsewhere"
+    return "name another file"
 
 
 def read_json(path: Path) -> Any:

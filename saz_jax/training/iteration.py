@@ -20,8 +20,8 @@ from saz_jax.config import TrainConfig
 from saz_jax.config.registry import MODELS, NETWORKS, PRIORS, SEARCHES
 from saz_jax.games import make_game
 from saz_jax.models import registry as models
+from saz_jax.search.memory import check_memory
 from saz_jax.search.tree_search import check as check_search
-from saz_jax.search.tree_search import check_memory
 from saz_jax.storage.metrics import Row
 from saz_jax.storage.named_arrays import mismatch
 from saz_jax.training import devices
@@ -168,7 +168,7 @@ def check(config: TrainConfig) -> None:
 def check_memory_of(config: TrainConfig) -> None:
     """Refuse self-play whose search trees do not fit into memory, before anything is compiled."""
     game = make_game(config.game, max(config.sizes), **config.game_options)
-    check_memory(game, config.selfplay.games, config.search.simulations, None)
+    check_memory(game, config.selfplay.games, config.search.simulations)
 
 
 def _demand(name: str, value: Any, fine: bool, wanted: str) -> None:
