@@ -115,7 +115,7 @@ def ensemble_cost(side: int, batch: int, simulations: int, rounds: int) -> None:
     functions = {name: by_us(game, model.evaluate, config) for name, model in models.items()}
     variables = models["saz"].network.init(jax.random.key(0))
     times = seconds(functions, (variables, jax.random.key(0), positions(game, batch)), rounds)
-    passes = 1 + round(plain.subgraphs.per_side * side)
+    passes = 1 + round(plain.ensemble.per_side * side)
     plain_time, ensemble_time = (1e3 * times[name] for name in ("model3", "saz"))
     print(
         f"gomoku {side}x{side}, batch {batch}, {simulations} simulations: plain {plain_time:.1f} ms, "

@@ -19,14 +19,14 @@ import jax.numpy as jnp
 from timing import parser, report, take_turns
 
 from saz_jax.cli import compilation_cache
-from saz_jax.config import GINConfig, ModelConfig, ModelName, SearchConfig, SelfPlayConfig
+from saz_jax.config import GINConfig, ModelConfig, SearchConfig, SelfPlayConfig
 from saz_jax.games import make_game
 from saz_jax.models.registry import make_model
 from saz_jax.training import devices
 from saz_jax.training.selfplay import make_new_games, make_play
 from saz_jax.types import Model
 
-OLD: dict[tuple[str, int, ModelName], float] = {
+OLD: dict[tuple[str, int, str], float] = {
     ("othello", 64, "model3"): 4.7,
     ("gomoku", 64, "model3"): 5.8,
     ("gomoku", 64, "saz"): 2.8,
@@ -39,7 +39,7 @@ OLD: dict[tuple[str, int, ModelName], float] = {
 SIDES = {"othello": 8, "gomoku": 9}
 
 
-def setting(game: str, hidden: int, model: ModelName, search: SearchConfig, games: int, moves: int) -> Any:
+def setting(game: str, hidden: int, model: str, search: SearchConfig, games: int, moves: int) -> Any:
     """(play, evaluations alone, games): two functions of no argument on the same positions."""
     side = SIDES[game]
     rules = make_game(game, side)

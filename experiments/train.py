@@ -3,13 +3,15 @@
     python experiments/train.py --game gomoku                     # the default recipe, an hour
     python experiments/train.py --game othello --preset smoke     # the whole pipeline in a minute or two
     python experiments/train.py --game gomoku --plan              # what it will take, without training
+    python experiments/train.py --game my_module:make             # a game of your own
+    python experiments/train.py --config weights/othello/config.json --minutes 8 --workdir runs/again
 
-Running the same command again continues where it stopped.
+Running the same command again continues where it stopped. Which flags there are below depends on the game,
+the model and the network that are named.
 """
 
-import argparse
 import dataclasses
-import json
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -21,9 +23,10 @@ from rich.console import Console
 from rich.table import Table
 
 from saz_jax.agents.agent import load_agent
-from saz_jax.cli import compilation_cache
+from saz_jax.cli import compilation_cache, flags
 from saz_jax.cli.console import PhaseBar, explain_sudden_end, plain_errors, terminate_like_interrupt
-from saz_jax.config import TrainConfig, config_from_dict
+from saz_jax.config import TrainConfig
+from saz_jax.games.registry import find_game
 from saz_jax.render import figures
 from saz_jax.storage.metrics import Row, read_metrics
 from saz_jax.training import loop
@@ -44,9 +47,13 @@ LIMITS: dict[str, tuple[float | None, int | None]] = {
 class Arguments:
     """Train a player on small boards and see it play a large one."""
 
-    config: Annotated[TrainConfig, tyro.conf.arg(name="")]
+    settings: Annotated[TrainConfig, tyro.conf.arg(name="")]
     preset: PresetName = "small"
     """small: learns fastest per hour of a CPU or one GPU; paper: the paper's; smoke: a quick check."""
+    network: str | None = None
+    """Network of the model; default: gin, cnn for model1 and model5, fcn for fcn."""
+    config: Path | None = None
+    """Start from the settings in this config.json of another run instead of a preset."""
     minutes: float | None = None
     """Stop after so much training time, earlier stretches included."""
     iterations: int | None = None
@@ -95,45 +102,57 @@ def main(argv: list[str]) -> None:
 
 
 def parse(argv: list[str]) -> Arguments:
-    """The arguments; what they leave open comes from the preset, or with --resume from the run itself."""
-    first = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    first.add_argument("--preset", default="small")
-    first.add_argument("--game", default="gomoku")
-    first.add_argument("--model", default="saz")
-    first.add_argument("--workdir", type=Path)
-    first.add_argument("--resume", action="store_true")
-    given, _ = first.parse_known_args(argv)
-    if given.resume:
-        default = stored_config(given.workdir)
+    """The arguments; what they leave open comes from the preset, --config, or with --resume from the run."""
+    given = flags.named(argv, preset="small", game=None, model=None, network=None, workdir=None, config=None)
+    if "--resume" in argv:
+        if given["game"]:
+            find_game(given["game"])  # registers a game of one's own before the settings are read
+        default = resumed_config(given["workdir"])
+    elif given["config"]:
+        if given["game"]:
+            find_game(given["game"])
+        default = loop.stored_config(Path(given["config"]))
     else:
-        try:
-            default = preset(given.preset, given.game, given.model)
-        except KeyError:
-            default = TrainConfig()  # an unknown name: tyro knows the choices and says so
-    arguments = tyro.cli(Arguments, args=argv, default=Arguments(default), description=__doc__)
+        game, model = given["game"] or "gomoku", given["model"] or "saz"
+        default = preset(given["preset"] or "", game, model, given["network"])
+    if given["game"] and find_game(given["game"]) != default.game:
+        raise ValueError(f"--game {given['game']} is not the game of that run, {default.game}; leave it out")
+    typed = flags.typed_training(default)
+    arguments_type = dataclasses.make_dataclass(
+        "Arguments", [("settings", Annotated[typed, tyro.conf.arg(name="")])], bases=(Arguments,), frozen=True
+    )
+    start_from = flags.as_typed(typed, default)
+    parsed = tyro.cli(arguments_type, args=argv, default=arguments_type(start_from), description=__doc__)
+    config = dataclasses.replace(flags.as_plain(TrainConfig, parsed.settings), game=default.game)
+    values = {field.name: getattr(parsed, field.name) for field in dataclasses.fields(Arguments)}
+    arguments = Arguments(**{**values, "settings": config})
     if arguments.minutes is None and arguments.iterations is None:
         minutes, iterations = LIMITS[arguments.preset]
         arguments = dataclasses.replace(arguments, minutes=minutes, iterations=iterations)
+    loop.check_limits(arguments.iterations, arguments.minutes)
     return arguments
 
 
-def stored_config(workdir: Path | None) -> TrainConfig:
+def resumed_config(workdir: str | None) -> TrainConfig:
     """The settings of the run in `workdir`."""
-    if workdir is None or not (workdir / "config.json").exists():
+    if workdir is None:
+        raise ValueError("--resume needs the folder of a run; give --workdir FOLDER")
+    path = Path(workdir) / "config.json"
+    if not path.exists():
         raise ValueError(f"--resume: there is no run in {workdir}; give the --workdir of one")
-    return config_from_dict(TrainConfig, json.loads((workdir / "config.json").read_text())["config"])
+    return loop.stored_config(path)
 
 
 def folder(arguments: Arguments) -> Path:
     """The workdir, by default one for each game, model and preset."""
-    config = arguments.config
+    config = arguments.settings
     return arguments.workdir or Path("runs") / f"{config.game}-{config.model}-{arguments.preset}"
 
 
 def train(console: Console, arguments: Arguments, workdir: Path, cache: Path | None) -> None:
     """The run with its display, and what there is to see at its end."""
     terminate_like_interrupt()
-    config = arguments.config
+    config = arguments.settings
     agent = load_agent(arguments.init_from) if arguments.init_from else None
     console.print(f"{config.model} learns {config.game} on sides {list(config.sizes)} in {workdir}")
     console.print("compiling" + ("; the next start is quicker, from the compilation cache" if cache else ""))
@@ -213,20 +232,22 @@ def conclude(console: Console, config: TrainConfig, workdir: Path) -> None:
         table.add_row(str(row["iteration"]), f"{row['seconds'] / 60:.1f}", str(row["positions"]), *played)
     console.print(table)
     curve = figures.training_curve(rows, workdir / "curve.png", title=f"{config.model}, {config.game}")
-    evaluate = f"--game {config.game} --player {workdir} --sizes {names[-1].split('_')[1]}"
+    script = str(Path(sys.argv[0]).with_name("evaluate.py"))
+    size = names[-1].split("_")[1]
+    evaluate = [sys.executable, script, "--game", config.game, "--player", str(workdir), "--sizes", size]
     console.print(f"curve:     {curve}", soft_wrap=True)
-    console.print(f"evaluate:  python experiments/evaluate.py {evaluate}", soft_wrap=True)
+    console.print(f"evaluate:  {shlex.join(evaluate)}", soft_wrap=True)
     console.print(f"continue:  {again(workdir)} --minutes 120", soft_wrap=True)
 
 
 def again(workdir: Path) -> str:
     """The command that continues the run."""
-    return f"python experiments/train.py --resume --workdir {workdir}"
+    return shlex.join([sys.executable, sys.argv[0], "--resume", "--workdir", str(workdir)])
 
 
 def show_plan(console: Console, arguments: Arguments) -> None:
     """The plan as a table."""
-    program = make_program(arguments.config)
+    program = make_program(arguments.settings)
     plan = make_plan(program, start(program))
     table = Table(title="plan", show_header=False)
     iterations = arguments.iterations or max(60 * (arguments.minutes or 0) / plan.iteration_seconds, 1)
@@ -238,7 +259,7 @@ def show_plan(console: Console, arguments: Arguments) -> None:
         "search trees": f"{plan.tree_bytes / 2**20:.0f} MiB",
         "history, when full": f"{plan.replay_bytes / 2**20:.0f} MiB",
         "self-play": f"{plan.positions_per_second:.0f} positions/s",
-        "learning": f"{plan.steps_per_second:.1f} steps/s of {arguments.config.learner.batch_size} positions",
+        "learning": f"{plan.steps_per_second:.1f} steps/s of {program.config.learner.batch_size} positions",
         "one iteration": f"{plan.iteration_seconds:.0f} s with a full history",
         "the whole run": f"about {iterations:.0f} iterations, {minutes:.0f} minutes",
     }

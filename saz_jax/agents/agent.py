@@ -90,8 +90,8 @@ class Agent:
     ) -> Player:
         """A player on the boards of `game`, trained sides or not: (key, state or states) -> action(s).
 
-        `simulations`, `search` (its kind) and `heuristic_weight` change the search, `model` how the network is
-        asked ("model3": these weights without subgraphs); raw: the policy alone, without any search.
+        `simulations`, `search` (its kind) and `heuristic_weight` change the search, `model` how the network
+        is asked ("model3": these weights without subgraphs); raw: the policy alone, without any search.
         Temperature 0 plays the best move, and the noise of self-play is left out.  `sizes` are checked now
         instead of at the first move.
 
@@ -226,7 +226,9 @@ def load_agent(path_or_name: str | Path) -> Agent:
     if not isinstance(path_or_name, str | Path):
         raise ValueError(f"{path_or_name!r} names no agent; give a path, or the name of shipped weights")
     if len(str(path_or_name)) > MAX_PATH or "\0" in str(path_or_name):
-        raise ValueError(f"{str(path_or_name)[:60]!r}... is no path; give one of at most {MAX_PATH} characters")
+        raise ValueError(
+            f"{str(path_or_name)[:60]!r}... is no path; give one of at most {MAX_PATH} characters"
+        )
     shipped = shipped_agents()
     path = Path(path_or_name)
     if isinstance(path_or_name, str):

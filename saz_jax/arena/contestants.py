@@ -9,14 +9,14 @@ import dataclasses
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, cast, get_args
+from typing import Any
 
 import jax
 import numpy as np
 
 from saz_jax.agents.agent import Agent, load_agent
 from saz_jax.agents.players import greedy_player, random_player
-from saz_jax.config import ModelName
+from saz_jax.config.registry import MODELS
 from saz_jax.search.rollouts import rollout_player
 from saz_jax.types import Game, Player
 
@@ -37,16 +37,30 @@ class Contestant:
 
 
 def read_contestant(
-    text: str, simulations: int | None = None, kind: str | None = None, score: float | None = None
+    text: str | Agent | Player,
+    simulations: int | None = None,
+    search: str | None = None,
+    heuristic_weight: float | None = None,
 ) -> Contestant:
-    """The player that `text` names; `simulations`, `kind` and `score` are those of agents that search."""
+    """The player that `text` names, or that an agent or a player is; the rest is for agents that search."""
+    if isinstance(text, Agent):
+        name = f"agent-{weights_digest(text)}"
+        return _seated(name, text, simulations, search, heuristic_weight)
+    if not isinstance(text, str):
+        if not callable(text):
+            raise ValueError(
+                f"{text!r} is no player; give a function (key, states) -> actions, an agent, "
+                "or a name such as 'greedy', 'mcts:100' or 'othello'"
+            )
+        player = text
+        return Contestant(getattr(player, "__name__", type(player).__name__), lambda game, size: player)
     if text == "random":
         return Contestant(text, lambda game, size: random_player())
     if text == "greedy":
         return Contestant(text, lambda game, size: greedy_player(game))
     if text.startswith("mcts"):
         return _rollouts(text)
-    return _agent(text, simulations, kind, score)
+    return _agent(text, simulations, search, heuristic_weight)
 
 
 def agreed_options(game: str, asked: Mapping[str, Any], contestants: Iterable[Contestant]) -> dict[str, Any]:
@@ -71,24 +85,40 @@ def _rollouts(text: str) -> Contestant:
     return Contestant(text, lambda game, size: rollout_player(game, int(found[1])))
 
 
-def _agent(text: str, simulations: int | None, kind: str | None, score: float | None) -> Contestant:
+def _agent(
+    text: str, simulations: int | None, search: str | None, heuristic_weight: float | None
+) -> Contestant:
     raw = text.startswith("raw:")
     path, _, model = text.removeprefix("raw:").partition("@")
-    if model and model not in get_args(ModelName):
-        raise ValueError(
-            f"unknown model {model!r} in {text!r}; choose one of {', '.join(get_args(ModelName))}"
-        )
+    if model:
+        MODELS.find(model)
     try:
         agent = load_agent(path)
     except ValueError as error:
         raise ValueError(
             f"unknown player {text!r}: {error}; other players are random, greedy, mcts:100"
         ) from error
+    return _seated(text, agent, simulations, search, heuristic_weight, model or None, raw)
 
+
+def _seated(
+    text: str,
+    agent: Agent,
+    simulations: int | None,
+    search: str | None,
+    heuristic_weight: float | None,
+    model: str | None = None,
+    raw: bool = False,
+) -> Contestant:
     def seat(game: Game, size: int) -> Player:
-        name = cast(ModelName, model) if model else None
         return agent.player(
-            game, simulations=simulations, kind=kind, score=score, model=name, raw=raw, sizes=(size,)
+            game,
+            simulations=simulations,
+            search=search,
+            heuristic_weight=heuristic_weight,
+            model=model,
+            raw=raw,
+            sizes=(size,),
         )
 
     return Contestant(text, seat, agent.game_name, agent.game_options, weights_digest(agent))

@@ -14,6 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from saz_jax.agents.agent import Agent
+from saz_jax.arena.contestants import read_contestant
 from saz_jax.arena.lanes import Progress, Records, check_lanes, play_games
 from saz_jax.arena.statistics import average_outcome
 from saz_jax.games.board import random_move
@@ -35,17 +37,30 @@ class MatchResult(NamedTuple):
 
 def play_match(
     game: Game,
-    dark: Player,
-    light: Player,
+    dark: Player | Agent | str,
+    light: Player | Agent | str,
     key: Array,
     sizes: Sequence[int] | Array,
     *,
     lanes: int | None = None,
 ) -> Array:
-    """float32[B]: outcomes seen by dark (+1, 0, -1) of B games on boards of side `sizes[i]`."""
-    starts, _ = random_openings(game, key, _checked_sizes(game, sizes), moves=0)
+    """float32[B]: outcomes seen by dark (+1, 0, -1) of B games on boards of side `sizes[i]`.
+
+    Both sides are players, agents or names such as "greedy", "mcts:100" and "othello".
+    """
+    checked = _checked_sizes(game, sizes)
+    first, second = (seated(game, player, int(checked.max())) for player in (dark, light))
+    starts, _ = random_openings(game, key, checked, moves=0)
     colours = np.ones(len(starts.size), np.int8)
-    return jnp.asarray(play_games(game, dark, light, key, starts, colours, lanes=lanes).outcomes)
+    return jnp.asarray(play_games(game, first, second, key, starts, colours, lanes=lanes).outcomes)
+
+
+def seated(game: Game, player: Player | Agent | str, size: int) -> Player:
+    """The player that a player, an agent or a name is, on boards of `game`."""
+    contestant = read_contestant(player)
+    if contestant.game not in (None, game.name):
+        raise ValueError(f"{contestant.text} was trained on {contestant.game}; it cannot play {game.name}")
+    return contestant.seat(game, size)
 
 
 def match(

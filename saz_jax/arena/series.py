@@ -8,16 +8,17 @@ import dataclasses
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import jax
 
+from saz_jax.agents.agent import Agent
 from saz_jax.arena import matches
 from saz_jax.arena.contestants import agreed_options, read_contestant
 from saz_jax.arena.game_records import check_writable, write_records
 from saz_jax.arena.lanes import fitting_lanes
 from saz_jax.arena.statistics import average_outcome, standard_error, wilson_interval
-from saz_jax.games import make_game
+from saz_jax.games.registry import find_game, make_game
 from saz_jax.storage.results import ResultsFile
 from saz_jax.types import Game, Player
 
@@ -27,12 +28,12 @@ class MatchConfig:
     """Everything that decides the games."""
 
     game: str
-    """othello, gomoku or go."""
-    player: str
+    """othello, gomoku, go, or the name of a registered game."""
+    player: str | Agent | Player
     """random, greedy, mcts:100 (random playouts, 100 simulations), an agent (an export, the workdir of a
     training run or the name of shipped weights), agent@model3 (its weights as another model), or raw:agent
     (its policy without search)."""
-    opponent: str = "greedy"
+    opponent: str | Agent | Player = "greedy"
     """The same choices."""
     sizes: tuple[int, ...] = (16,)
     """Board sides, however large."""
@@ -44,17 +45,15 @@ class MatchConfig:
     """Simulations per move of agents that search."""
     opponent_simulations: int | None = None
     """Those of the opponent, if it is to have more or fewer than the player."""
-    kind: Literal["puct", "gumbel"] | None = None
-    """Search of the agents; default: the one they were trained with."""
-    score: float | None = None
-    """Weight of the stones on the board in the agents' search; default: the one they were trained with;
+    search: str | None = None
+    """Kind of search of the agents, puct or gumbel; default: the one they were trained with."""
+    heuristic_weight: float | None = None
+    """Weight of the greedy player's score in the agents' search; default: the one they were trained with;
     0: the network alone."""
     opening_moves: int = 0
     """Random plies before the players take over; every opening is played with both colours."""
-    k: int | None = None
-    """gomoku: stones in a row that win; default: as the agents were trained, else 5."""
-    komi: float | None = None
-    """go: points for light; default: as the agents were trained, else a fair value for the size."""
+    game_options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    """The game's own options; default: as the agents were trained, else the game's defaults."""
     lanes: int | None = None
     """Positions that a player is asked about at once; default: up to 32. Another number plays other games."""
     seed: int = 0
@@ -108,12 +107,16 @@ def prepare(
         raise ValueError(f"games={config.games} cannot be shared between the colours; use an even number")
     if not config.sizes or len(set(config.sizes)) < len(config.sizes):
         raise ValueError(f"sizes {config.sizes} must be one or more different board sides")
-    player = read_contestant(config.player, config.simulations, config.kind, config.score)
+    name = find_game(config.game)
+    player = read_contestant(config.player, config.simulations, config.search, config.heuristic_weight)
     opponent = read_contestant(
-        config.opponent, config.opponent_simulations or config.simulations, config.kind, config.score
+        config.opponent,
+        config.opponent_simulations or config.simulations,
+        config.search,
+        config.heuristic_weight,
     )
-    options = agreed_options(config.game, {"k": config.k, "komi": config.komi}, [player, opponent])
-    games = [make_game(config.game, size, **options) for size in config.sizes]
+    options = agreed_options(name, config.game_options, [player, opponent])
+    games = [make_game(name, size, **options) for size in config.sizes]
     for game in games:
         matches.check_play(game, config.opening_moves, config.lanes)
     tables = tuple(
@@ -124,8 +127,12 @@ def prepare(
     if records is not None:
         check_writable(Path(records))
     stored = {
-        **dataclasses.asdict(config),
-        "options": options,
+        **{field.name: getattr(config, field.name) for field in dataclasses.fields(config)},
+        "game": name,
+        "player": player.text,
+        "opponent": opponent.text,
+        "game_options": options,
+        "origin": games[0].origin,
         "weights": {player.text: player.weights, opponent.text: opponent.weights},
     }
     results = ResultsFile(path, stored, extends=("sizes", "runs"), seed=config.seed, sizes={})

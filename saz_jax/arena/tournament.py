@@ -5,7 +5,7 @@ import itertools
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import jax
 
@@ -14,7 +14,7 @@ from saz_jax.arena.contestants import agreed_options, read_contestant
 from saz_jax.arena.lanes import fitting_lanes
 from saz_jax.arena.ratings import PairResult, load_choix, rate
 from saz_jax.arena.series import run_facts
-from saz_jax.games import make_game
+from saz_jax.games.registry import find_game, make_game
 from saz_jax.render import figures
 from saz_jax.storage.results import ResultsFile
 from saz_jax.types import Game, Player
@@ -27,7 +27,7 @@ class TournamentConfig:
     """Everything that decides the games."""
 
     game: str
-    """othello, gomoku or go."""
+    """othello, gomoku, go, or the name of a registered game."""
     players: tuple[str, ...]
     """Two or more of: random, greedy, mcts:100 (random playouts, 100 simulations), an agent (an export, the
     workdir of a training run or the name of shipped weights), agent@model3 (its weights as another model),
@@ -38,14 +38,12 @@ class TournamentConfig:
     """Games for each pair, half with each colour; an even number."""
     simulations: int = 100
     """Simulations per move of agents that search."""
-    kind: Literal["puct", "gumbel"] | None = None
-    """Search of the agents; default: the one they were trained with."""
+    search: str | None = None
+    """Kind of search of the agents, puct or gumbel; default: the one they were trained with."""
     opening_moves: int = 2
     """Random plies before the players take over; every opening is played with both colours."""
-    k: int | None = None
-    """gomoku: stones in a row that win; default: as the agents were trained, else 5."""
-    komi: float | None = None
-    """go: points for light; default: as the agents were trained, else a fair value for the size."""
+    game_options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    """The game's own options; default: as the agents were trained, else the game's defaults."""
     lanes: int | None = None
     """Positions that a player is asked about at once; default: up to 32."""
     seed: int = 0
@@ -78,14 +76,18 @@ def prepare(config: TournamentConfig, path: str | Path | None = None) -> Tournam
     if config.simulations < 1:
         raise ValueError(f"simulations={config.simulations} is too few; use 1 or more")
     load_choix()
-    contestants = [read_contestant(text, config.simulations, config.kind) for text in config.players]
-    options = agreed_options(config.game, {"k": config.k, "komi": config.komi}, contestants)
-    game = make_game(config.game, config.size, **options)
+    name = find_game(config.game)
+    contestants = [read_contestant(text, config.simulations, config.search) for text in config.players]
+    options = agreed_options(name, config.game_options, contestants)
+    game = make_game(name, config.size, **options)
     matches.check_play(game, config.opening_moves, config.lanes)
     seats = {contestant.text: contestant.seat(game, config.size) for contestant in contestants}
     lanes = fitting_lanes(game, seats.values(), config.games, config.lanes)
     weights = {contestant.text: contestant.weights for contestant in contestants}
-    stored = {**dataclasses.asdict(config), "options": options, "weights": weights}
+    players = tuple(contestant.text for contestant in contestants)
+    settings = {field.name: getattr(config, field.name) for field in dataclasses.fields(config)}
+    told = {"game": name, "players": players, "game_options": options, "origin": game.origin}
+    stored = {**settings, **told, "weights": weights}
     results = ResultsFile(path, stored, seed=config.seed, pairs=[])
     return Tournament(config, game, seats, lanes, results)
 

@@ -12,7 +12,6 @@ from rich.console import Console
 
 from saz_jax.cli import compilation_cache
 from saz_jax.cli.console import PhaseBar, plain_errors, terminate_like_interrupt
-from saz_jax.config import GameName
 from saz_jax.studies.budgets import BUDGETS, Budget, BudgetName
 from saz_jax.studies.catalogue import STUDIES, Games, run_study
 from saz_jax.studies.laboratory import Lab
@@ -33,7 +32,7 @@ class Arguments:
     budget: BudgetName = "small"
     """smoke: seconds, a check of the pipeline; small: hours on two cores; paper: the paper's settings.
     The other settings start from it."""
-    game: tuple[GameName, ...] = ()
+    game: tuple[str, ...] = ()
     """Only these games; default: the paper's."""
     agent: tuple[str, ...] = ()
     """Agents to use where they fit instead of training any: exports, workdirs of training runs or names of

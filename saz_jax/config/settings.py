@@ -90,7 +90,7 @@ class SubgraphConfig:
     pool: Literal["mean", "max"] = "mean"
     """Scatter mean or scatter max over the subgraphs that hold a node (Sec. 3.2 names both)."""
     combine: str = "product"
-    """product: (p1 + p1*p2)/2, Sec. 3.2; mean: (p1 + p2)/2, Alg. 1; only: p2, Model 4; or a registered one."""
+    """product: (p1 + p1*p2)/2, Sec. 3.2; mean: (p1 + p2)/2, Alg. 1; only: p2, Model 4; or one of your own."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -35,7 +35,9 @@ class Record(NamedTuple):
 def to_sgf(game: Game, size: int, actions: Iterable[int], dark: str = "", light: str = "") -> str:
     """The game of `actions` (padded, passes included) as SGF; its result if it has ended, and the names."""
     if game.sgf is None:
-        raise ValueError(f"{game.name} has no game type in SGF; give its maker `sgf=SGFFormat(game_type=...)`")
+        raise ValueError(
+            f"{game.name} has no game type in SGF; give its maker `sgf=SGFFormat(game_type=...)`"
+        )
     if size > MAX_SIZE:
         raise ValueError(f"board side {size} exceeds what SGF can hold here; use at most {MAX_SIZE}")
     state, step = game.init(size), jax.jit(game.step)

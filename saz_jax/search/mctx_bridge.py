@@ -11,16 +11,16 @@ the player to move:
 
 - The outcome of a game is the reward of the move that ends it.  A move that wins at once has Q = +1, one that
   loses -1, one that ties 0, however often it is visited.
-- After the end everything is 0: value, reward and discount.  A root that is already over has value 0, too, for
-  its outcome was the reward of the move that led there.
-- Before the end the discount is -1 where the turn passes to the other side, +1 where the same side moves again.
+- After the end everything is 0: value, reward and discount.  A root that is already over has value 0, too,
+  for its outcome was the reward of the move that led there.
+- Before the end the discount is -1 where the turn passes to the other side, +1 where a side moves again.
 
 Illegal moves: mctx masks them at the root only, and only if told, so always pass it
 `invalid_actions=~states.legal`.  Below the root they are masked through the logits, which hold the dtype's
 minimum, that is, probability 0.  That is enough for the default q-transforms of both policies: under
-`qtransform_completed_by_mix_value` and `qtransform_by_parent_and_siblings` some legal move always scores higher
-than a move of probability 0 that was never visited.  It is not enough for raw Q-values: there an unvisited move
-has Q = 0 and beats legal moves whose Q is negative.  `mctx_qtransform` gives raw Q-values without that flaw.
+`qtransform_completed_by_mix_value` and `qtransform_by_parent_and_siblings` some legal move always scores
+higher than a move of probability 0 that was never visited.  It is not enough for raw Q-values: there an
+unvisited move has Q = 0 and beats legal moves whose Q is negative.  `mctx_qtransform` gives raw Q-values without that flaw.
 
 Embeddings: a q-transform sees only the tree, so the embedding is the whole position, and the legal moves of a
 node are `tree.embeddings.legal[node]`.

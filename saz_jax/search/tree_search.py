@@ -69,7 +69,9 @@ def register_search(
     `SearchConfig` and has `name` as the default of its `kind`.  `search_with` makes one from a `Strategy`.
     """
     if not issubclass(settings, SearchConfig):
-        raise ValueError(f"the settings of search {name!r} must derive from SearchConfig, as {settings} do not")
+        raise ValueError(
+            f"the settings of search {name!r} must derive from SearchConfig, as {settings} do not"
+        )
     SEARCHES.add(name, make, settings)
 
 
@@ -85,7 +87,9 @@ def make_search(
     Trees that need more than `memory_limit` bytes (what is available if None) are refused.
     """
     make = SEARCHES.find(config.kind).make
-    return make(game, evaluate, config) if memory_limit is None else make(game, evaluate, config, memory_limit)
+    return (
+        make(game, evaluate, config) if memory_limit is None else make(game, evaluate, config, memory_limit)
+    )
 
 
 def search_with(strategy: Callable[[Any], Strategy]) -> Callable[..., SearchFn]:
@@ -292,14 +296,22 @@ def check(config: SearchConfig) -> None:
     """Refuse settings that no search can run with."""
     if config.unvisited not in ("parent", "zero"):
         raise ValueError(f"unknown unvisited={config.unvisited!r}; choose parent or zero")
-    if isinstance(config.simulations, bool) or not isinstance(config.simulations, int) or config.simulations < 1:
+    if (
+        isinstance(config.simulations, bool)
+        or not isinstance(config.simulations, int)
+        or config.simulations < 1
+    ):
         raise ValueError(f"simulations={config.simulations!r}; a search needs a whole number of at least 1")
     if config.max_considered_actions < 1:
-        raise ValueError(f"max_considered_actions={config.max_considered_actions}; gumbel needs at least 1 root move")
+        raise ValueError(
+            f"max_considered_actions={config.max_considered_actions}; gumbel needs at least 1 root move"
+        )
     if not 0 <= config.dirichlet_fraction < 1:
         raise ValueError(f"dirichlet_fraction={config.dirichlet_fraction}; use a share from 0 to below 1")
     if not 0 <= config.heuristic_weight <= 1:
-        raise ValueError(f"heuristic_weight={config.heuristic_weight}; use a weight from 0 (the network alone) to 1")
+        raise ValueError(
+            f"heuristic_weight={config.heuristic_weight}; use a weight from 0 (the network alone) to 1"
+        )
     if not 0 <= config.c_puct < math.inf:
         raise ValueError(f"c_puct={config.c_puct}; use 0 or more")
     if not config.dirichlet_total > 0:

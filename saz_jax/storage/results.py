@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from saz_jax.config import config_difference
+from saz_jax.config import difference, to_json
+from saz_jax.config.versions import SCHEMA, check_schema, migrated_match
 from saz_jax.storage.provenance import provenance
 
 
@@ -24,9 +25,15 @@ class ResultsFile:
         self, path: str | Path | None, config: Mapping[str, Any], *, extends: Sequence[str] = (), **empty: Any
     ):
         self.path = Path(path) if path is not None else None
-        settings = json.loads(json.dumps(config))  # tuples become lists, as they will when read again
-        self.data: dict[str, Any] = {"config": settings, **provenance(), "seconds": 0.0, **empty}
-        if self.path is not None and self.path.is_file():
+        settings = to_json(config)  # tuples become lists, as they will when read again
+        self.data: dict[str, Any] = {
+            "schema": SCHEMA,
+            "config": settings,
+            **provenance(),
+            "seconds": 0.0,
+            **empty,
+        }
+        if self.path is not None and self.path.exists() and not self.path.is_dir():
             self.data = _continue(self.path, self.data, extends)
         self._since = time.monotonic()
         self.save()
@@ -44,6 +51,8 @@ def write_json(path: Path, data: Any) -> None:
     """Replaces `path` at once, so that a reader or a crash never sees half of it."""
     if path.is_dir() or not path.name:
         raise ValueError(f"cannot write {path} (it is a folder); name a file in it")
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise ValueError(f"{path} is no ordinary file; name another one")
     half = path.with_name(path.name + ".tmp")
     if path.exists() and not os.access(path, os.W_OK):  # replacing it would succeed all the same
         raise ValueError(f"cannot write {path} (it is read-only); make it writable, or name another file")
@@ -77,11 +86,15 @@ def _continue(path: Path, fresh: dict[str, Any], extends: Sequence[str]) -> dict
     data = read_json(path)
     if not isinstance(data, dict) or not isinstance(data.get("config"), dict):
         raise ValueError(f"{path} exists and is no file of results; name another file")
+    schema = check_schema(data.get("schema", 1), str(path))
+    data["config"], data["schema"] = migrated_match(data["config"], schema), SCHEMA
+    if "origin" in fresh["config"]:
+        data["config"].setdefault("origin", fresh["config"]["origin"])
     wanted = {name: fresh["config"][name] for name in extends}
     data["config"] |= wanted
-    if difference := config_difference(data["config"], fresh["config"]):
+    if lines := difference(data["config"], fresh["config"]):
         raise ValueError(
-            f"{path} holds results of other settings ({'; '.join(difference)}); "
+            f"{path} holds results of other settings ({'; '.join(lines)}); "
             "use those to continue it, or name another file"
         )
     session = {name: fresh[name] for name in ("command", "versions", "hardware", "date")}

@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Literal
 
-from saz_jax.config import EvaluationConfig, GameName, ModelName, TrainConfig
+from saz_jax.config import EvaluationConfig, TrainConfig
 from saz_jax.training.presets import PresetName, preset
 
 BudgetName = Literal["smoke", "small", "paper"]
@@ -28,7 +28,7 @@ class Boards:
     synthetic_step: int = 1
     """The difference of neighbouring synthetic boards."""
 
-    def large(self, game: GameName) -> tuple[int, ...]:
+    def large(self, game: str) -> tuple[int, ...]:
         """The tested boards of a game."""
         return {"othello": self.othello, "gomoku": self.gomoku, "go": self.go}[game]
 
@@ -100,12 +100,12 @@ BUDGETS: dict[str, Budget] = {
 """smoke: seconds a study, to test the pipeline; small: hours on two cores; paper: the paper's settings."""
 
 
-def trained_as(budget: Budget, model: ModelName) -> ModelName:
+def trained_as(budget: Budget, model: str) -> str:
     """The model whose training makes the weights of `model`; model3's is cheapest, having no subgraphs."""
     return "model3" if budget.share_weights and model in ("saz", "model4") else model
 
 
-def training_config(budget: Budget, game: GameName, model: ModelName, size: int | None = None) -> TrainConfig:
+def training_config(budget: Budget, game: str, model: str, size: int | None = None) -> TrainConfig:
     """The settings of a training run; `size`: the only board side, by default those of the preset."""
     config = preset(budget.preset, game, model)
     sizes = config.sizes if size is None else (size,)

@@ -8,7 +8,6 @@ from typing import Any, TypeAlias, cast
 import jax
 
 from saz_jax.arena import matches
-from saz_jax.config import GameName, ModelName
 from saz_jax.graphs.subgraphs import subgraph_counts
 from saz_jax.storage.results import ResultsFile
 from saz_jax.studies import paper
@@ -27,9 +26,9 @@ from saz_jax.studies.entrants import (
 )
 from saz_jax.studies.laboratory import Entrant, Lab, introduce, play
 
-Games: TypeAlias = Sequence[GameName]
+Games: TypeAlias = Sequence[str]
 StudyFn: TypeAlias = Callable[[Lab, ResultsFile, Games], None]
-SCALABLE: tuple[ModelName, ...] = ("saz", "model3", "model4", "model5")
+SCALABLE: tuple[str, ...] = ("saz", "model3", "model4", "model5")
 TIMED_LANES = 8
 """Positions in a batch while moves are timed."""
 
@@ -79,7 +78,7 @@ def embedding(lab: Lab, file: ResultsFile, games: Games) -> None:
     found = action_embeddings(entrant.agent, sizes, lambda done: lab.progress("boards", done, len(sizes)))
     projected, shares = principal_components(found)
     file.data["embedding"] = {
-        "features": entrant.agent.model.gin.features,
+        "features": entrant.agent.model.network.features,
         "width": found.shape[-1],
         "sizes": list(sizes),
         "components": projected.round(6).tolist(),
@@ -108,7 +107,7 @@ def go(lab: Lab, file: ResultsFile, games: Games) -> None:
     _meet_az(lab, file, games, ("saz",))
 
 
-def _meet_az(lab: Lab, file: ResultsFile, games: Games, models: Sequence[ModelName]) -> None:
+def _meet_az(lab: Lab, file: ResultsFile, games: Games, models: Sequence[str]) -> None:
     for game in games:
         for size in lab.budget.boards.large(game):
             opponent = az(lab, game, size)
@@ -136,7 +135,7 @@ def fair_simulations(lab: Lab, ensemble: Entrant, plain: Entrant, size: int) -> 
     """Simulations of model3 that equal the ensemble's in number, in network evaluations and in seconds."""
     assert ensemble.agent is not None
     own = lab.budget.simulations
-    subgraphs = int(subgraph_counts(ensemble.agent.model.subgraphs, size)[size])
+    subgraphs = int(subgraph_counts(ensemble.agent.model.ensemble, size)[size])
     # Each simulation, and the root before them, asks the network for one board and its subgraphs.
     evaluations = (own + 1) * (subgraphs + 1) - 1
     ensemble_seconds = seconds_per_move(ensemble, size, own)
@@ -188,9 +187,9 @@ class Study:
 
     fill: StudyFn
     """Computes what is missing in the file of results."""
-    games: tuple[GameName, ...] = ("othello", "gomoku")
+    games: tuple[str, ...] = ("othello", "gomoku")
     """The paper's choice."""
-    possible: tuple[GameName, ...] = ("othello", "gomoku", "go")
+    possible: tuple[str, ...] = ("othello", "gomoku", "go")
     """Games that one may ask for."""
 
 

@@ -5,14 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from saz_jax.agents.agent import Agent, load_agent, shipped_agents
-from saz_jax.config import GameName, ModelName
 from saz_jax.models import registry as models
 from saz_jax.storage.metrics import read_metrics
 from saz_jax.studies.budgets import trained_as, training_config
 from saz_jax.studies.laboratory import Entrant, Lab, train
 
 GREEDY, RANDOM = Entrant("greedy", "greedy"), Entrant("random", "random")
-SUBGRAPH_FAMILY: tuple[ModelName, ...] = ("saz", "model3", "model4")
+SUBGRAPH_FAMILY: tuple[str, ...] = ("saz", "model3", "model4")
 """Models of one network: any of them plays with the weights of another."""
 
 
@@ -25,14 +24,14 @@ class Stage:
     positions: int
 
 
-def scalable(lab: Lab, game: GameName, model: ModelName) -> Entrant:
+def scalable(lab: Lab, game: str, model: str) -> Entrant:
     """A player trained on small boards."""
     if found := _fitting(lab, game, model):
         return _entrant(model, found, model)
     return _entrant(model, str(_small_run(lab, game, model)), model)
 
 
-def trained_on_tested(lab: Lab, game: GameName, model: ModelName, size: int) -> Entrant:
+def trained_on_tested(lab: Lab, game: str, model: str, size: int) -> Entrant:
     """Model 1 or 2, trained on the board of the test for at least as long as the scalable players."""
     minutes = training_minutes(lab, game)
     workdir = _on_tested(lab, game, model, size, minutes)
@@ -40,13 +39,13 @@ def trained_on_tested(lab: Lab, game: GameName, model: ModelName, size: int) -> 
     return _entrant(model, _stage_after(workdir, minutes) or workdir, model)
 
 
-def az(lab: Lab, game: GameName, size: int) -> Entrant:
+def az(lab: Lab, game: str, size: int) -> Entrant:
     """AZ: model1 trained on the board of the test for the longer time that Table 3 gives it."""
     minutes = lab.budget.az_times * training_minutes(lab, game)
     return _entrant("az", _on_tested(lab, game, "model1", size, minutes), "model1")
 
 
-def fine_tuned(lab: Lab, game: GameName, before: Entrant, size: int) -> Entrant:
+def fine_tuned(lab: Lab, game: str, before: Entrant, size: int) -> Entrant:
     """The network of `before`, trained further on a larger board, to play as `before` does."""
     agent = before.agent
     if agent is None:
@@ -59,18 +58,18 @@ def fine_tuned(lab: Lab, game: GameName, before: Entrant, size: int) -> Entrant:
     return _entrant("tuned", str(workdir), before.model or agent.model.name)
 
 
-def small_stages(lab: Lab, game: GameName, model: ModelName) -> list[Stage]:
+def small_stages(lab: Lab, game: str, model: str) -> list[Stage]:
     """The stages of the run that trains `model` on small boards."""
     found = _fitting(lab, game, model, with_stages=True)
     return _stages(lab, Path(found) if found else _small_run(lab, game, model), model)
 
 
-def az_stages(lab: Lab, game: GameName, size: int) -> list[Stage]:
+def az_stages(lab: Lab, game: str, size: int) -> list[Stage]:
     """The stages of AZ's run on the board of the test."""
     return _stages(lab, Path(az(lab, game, size).text.partition("@")[0]), "model1")
 
 
-def training_minutes(lab: Lab, game: GameName) -> float:
+def training_minutes(lab: Lab, game: str) -> float:
     """What each player of a game gets: the time of the SAZ that is given or shipped, else the budget's."""
     found = _fitting(lab, game, "saz")
     seconds = load_agent(found).meta.get("seconds") if found else None
@@ -82,16 +81,16 @@ def can_play(entrant: Entrant, size: int) -> bool:
     if entrant.agent is None or entrant.model is None:
         return True
     config = dataclasses.replace(entrant.agent.model, name=entrant.model)
-    game = entrant.agent.game(max(size, config.cnn.side))
+    game = entrant.agent.game(max(size, getattr(config.network, "side", size)))
     return models.make_model(config, game).sizes[0] <= size
 
 
-def _small_run(lab: Lab, game: GameName, model: ModelName) -> Path:
+def _small_run(lab: Lab, game: str, model: str) -> Path:
     trained = trained_as(lab.budget, model)
     return train(lab, trained, training_config(lab.budget, game, trained), training_minutes(lab, game))
 
 
-def _on_tested(lab: Lab, game: GameName, model: ModelName, size: int, minutes: float) -> str:
+def _on_tested(lab: Lab, game: str, model: str, size: int, minutes: float) -> str:
     """An agent, given, shipped or trained for so many minutes."""
     config = training_config(lab.budget, game, model, size)
     return _fitting(lab, game, model, size) or str(train(lab, model, config, minutes))
@@ -103,7 +102,7 @@ def _stage_after(workdir: str, minutes: float) -> str | None:
     return next((str(file) for file in files if load_agent(file).meta["seconds"] >= 60 * minutes), None)
 
 
-def _stages(lab: Lab, workdir: Path, model: ModelName) -> list[Stage]:
+def _stages(lab: Lab, workdir: Path, model: str) -> list[Stage]:
     """At most `budget.stages` of the stages in `workdir`, evenly spaced, the last one included."""
     files = sorted((workdir / "stages").glob("*.npz"))
     if not files:
@@ -120,12 +119,12 @@ def _stages(lab: Lab, workdir: Path, model: ModelName) -> list[Stage]:
     return stages
 
 
-def _entrant(label: str, path: str, model: ModelName) -> Entrant:
+def _entrant(label: str, path: str, model: str) -> Entrant:
     return Entrant(label, f"{path}@{model}", load_agent(path), model)
 
 
 def _fitting(
-    lab: Lab, game: GameName, model: ModelName, size: int | None = None, with_stages: bool = False
+    lab: Lab, game: str, model: str, size: int | None = None, with_stages: bool = False
 ) -> str | None:
     """The first agent, given or shipped, that can stand for `model`; `size`: trained on that side."""
     for text, agent in _known_agents(lab):
@@ -135,7 +134,7 @@ def _fitting(
     return None
 
 
-def _stands_for(agent: Agent, model: ModelName, size: int | None) -> bool:
+def _stands_for(agent: Agent, model: str, size: int | None) -> bool:
     if size is not None and agent.trained_sizes != (size,):
         return False
     return agent.model.name == model or {agent.model.name, model} <= set(SUBGRAPH_FAMILY)

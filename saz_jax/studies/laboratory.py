@@ -15,7 +15,7 @@ from saz_jax.agents.agent import EXPORT, Agent, load_agent
 from saz_jax.arena import series
 from saz_jax.arena.contestants import weights_digest
 from saz_jax.arena.series import MatchConfig
-from saz_jax.config import ModelName, TrainConfig
+from saz_jax.config import TrainConfig
 from saz_jax.render import figures
 from saz_jax.storage.results import ResultsFile, read_json
 from saz_jax.studies.budgets import Budget
@@ -69,7 +69,7 @@ class Entrant:
     """What `read_contestant` reads."""
     agent: Agent | None = None
     """None: random or greedy."""
-    model: ModelName | None = None
+    model: str | None = None
     """The model that its agent plays as."""
 
     def facts(self) -> dict[str, Any]:

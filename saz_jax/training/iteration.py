@@ -142,7 +142,9 @@ def check(config: TrainConfig) -> None:
     _demand("selfplay.games", selfplay.games, selfplay.games >= 1, "1 or more")
     even = selfplay.moves >= CHUNK and selfplay.moves % CHUNK == 0
     _demand("selfplay.moves", selfplay.moves, even, f"a multiple of {CHUNK}")
-    _demand("selfplay.temperature_moves", selfplay.temperature_moves, selfplay.temperature_moves >= 0, "0 or more")
+    _demand(
+        "selfplay.temperature_moves", selfplay.temperature_moves, selfplay.temperature_moves >= 0, "0 or more"
+    )
     plies, share = selfplay.max_opening_moves, selfplay.random_move_share
     _demand("selfplay.max_opening_moves", plies, plies >= 0, "0 (none) or more plies")
     _demand("selfplay.random_move_share", share, 0 <= share < 1, "a share from 0 to below 1")
@@ -152,7 +154,9 @@ def check(config: TrainConfig) -> None:
     weight, piece = learner.surprise_weight, learner.microbatch
     _demand("learner.surprise_weight", weight, 0 <= weight <= 1, "a share from 0 to 1")
     divides = piece >= 0 and (not piece or learner.batch_size % piece == 0)
-    _demand("learner.microbatch", piece, divides, f"0 or a divisor of learner.batch_size={learner.batch_size}")
+    _demand(
+        "learner.microbatch", piece, divides, f"0 or a divisor of learner.batch_size={learner.batch_size}"
+    )
     rate, norm = learner.learning_rate, learner.max_grad_norm
     _demand("learner.learning_rate", rate, 0 < rate < math.inf, "a positive number")
     _demand("learner.max_grad_norm", norm, 0 <= norm < math.inf, "0 (no clipping) or more")

@@ -7,25 +7,28 @@ run that was killed continues to the same bits as one that was not.
 import contextlib
 import dataclasses
 import functools
-import json
+import math
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import jax
 
-from saz_jax.agents.agent import CHECKPOINTS, EXPORT, Agent
+from saz_jax.agents.agent import CHECKPOINTS, EXPORT, Agent, check_registered
 from saz_jax.agents.players import greedy_player, random_player
 from saz_jax.arena import matches
-from saz_jax.config import TrainConfig, config_difference, config_from_dict
+from saz_jax.config import TrainConfig, difference, from_json, to_json
+from saz_jax.config.registry import GAMES, MODELS, NETWORKS, SEARCHES
+from saz_jax.config.versions import SCHEMA, check_schema, migrated_training
+from saz_jax.games.registry import find_game, full_options, make_game
+from saz_jax.models.registry import check_sizes
 from saz_jax.storage.checkpoint import Checkpoints, Snapshot
 from saz_jax.storage.lock import LOCK, locked
 from saz_jax.storage.metrics import Metrics, Row
 from saz_jax.storage.provenance import provenance
 from saz_jax.storage.results import read_json, write_json
 from saz_jax.training import devices
-from saz_jax.training.iteration import GameMaker, Program, Progress, RunState, iterate, make_program, start
+from saz_jax.training.iteration import Program, Progress, RunState, iterate, make_program, start
 from saz_jax.training.replay import Positions
 from saz_jax.types import Game, Model, Player
 
@@ -37,7 +40,6 @@ def run(
     iterations: int | None = None,
     minutes: float | None = None,
     init_from: Agent | None = None,
-    make: GameMaker | None = None,
     save_seconds: float = 60.0,
     traced: Path | None = None,
     progress: Progress = lambda phase, done, total: None,
@@ -51,10 +53,10 @@ def run(
     otherwise a checkpoint is written when the last one is older than `save_seconds`, and at the end.
     `traced` is a folder that makes a second start quicker.
     """
-    if iterations is None and minutes is None:
-        raise ValueError("a run needs an end; give iterations or minutes")
-    workdir, first = Path(workdir), jax.process_index() == 0
-    program = make_program(config, make, traced)
+    check_limits(iterations, minutes)
+    workdir, first, config = Path(workdir), jax.process_index() == 0, complete(config)
+    program = make_program(config, traced)
+    check_evaluation(program)
     fresh = start(program, init_from.variables if init_from else None)
     with hold(workdir, config, init_from), Checkpoints(workdir / CHECKPOINTS) as checkpoints:
         metrics = Metrics(workdir, write=first)
@@ -86,6 +88,33 @@ def run(
             raise
 
 
+def check_limits(iterations: int | None, minutes: float | None) -> None:
+    """Raise `ValueError` unless a run ends, and not before it begins."""
+    if iterations is None and minutes is None:
+        raise ValueError("a run needs an end; give iterations or minutes")
+    if iterations is not None and iterations < 1:
+        raise ValueError(f"iterations={iterations}; use 1 or more")
+    if minutes is not None and not 0 < minutes < math.inf:
+        raise ValueError(f"minutes={minutes}; use a positive number")
+
+
+def complete(config: TrainConfig) -> TrainConfig:
+    """`config` with the game's own name and all its options, as they are stored."""
+    name = find_game(config.game)
+    return dataclasses.replace(config, game=name, game_options=full_options(name, config.game_options))
+
+
+def stored_config(path: Path) -> TrainConfig:
+    """The settings in a file `config.json` of a run, brought up to date; `ValueError` if it holds none."""
+    stored = read_json(path)
+    if not isinstance(stored, dict) or not isinstance(stored.get("config"), dict):
+        raise ValueError(f"{path} is no run's config; name another workdir")
+    schema = check_schema(stored.get("schema", 1), str(path))
+    config = migrated_training(stored["config"], schema)
+    check_registered({**config, "origins": stored.get("origins", {})})
+    return complete(from_json(TrainConfig, config))
+
+
 @contextlib.contextmanager
 def hold(workdir: Path, config: TrainConfig, init_from: Agent | None) -> Iterator[None]:
     """Claims `workdir` and keeps other runs out of it for as long as the context lasts."""
@@ -112,31 +141,47 @@ def prepare(workdir: Path) -> None:
 def claim(workdir: Path, config: TrainConfig, init_from: Agent | None) -> None:
     """Makes `workdir` this run's, or raises `ValueError` if it holds something else."""
     prepare(workdir)
-    path, settings = workdir / "config.json", json.loads(json.dumps(dataclasses.asdict(config)))
+    path, config = workdir / "config.json", complete(config)
     if devices.agree(path.exists()):
-        check_same_settings(path, settings)
+        check_same_settings(path, config)
     elif jax.process_index() == 0:
-        facts = {"config": settings, "init_from": init_from.facts() if init_from else None, **provenance()}
+        facts = {
+            "schema": SCHEMA,
+            "config": to_json(config),
+            "origins": origins(config),
+            "init_from": init_from.facts() if init_from else None,
+            **provenance(),
+        }
         write_json(path, facts)
     devices.wait_for_all("claim")
 
 
-def check_same_settings(path: Path, settings: dict[str, Any]) -> None:
+def origins(config: TrainConfig) -> dict[str, str]:
+    """Where the makers of the game, the network, the model and the search live."""
+    return {
+        "game": GAMES.find(config.game).origin,
+        "network": NETWORKS.find(NETWORKS.name_of(config.network)).origin,
+        "model": MODELS.find(config.model).origin,
+        "search": SEARCHES.find(config.search.kind).origin,
+    }
+
+
+def check_same_settings(path: Path, config: TrainConfig) -> None:
     """Raise `ValueError` unless the run whose config is at `path` has these settings.
 
-    Settings that are younger than the run have their defaults there.
+    Settings that are younger than the run have their defaults there.  How the run is evaluated may change,
+    since nothing is learned from it: the file then holds the newest.
     """
-    stored = read_json(path)
-    if not isinstance(stored, dict) or not isinstance(stored.get("config"), dict):
-        raise ValueError(f"{path} is no run's config; name another workdir")
-    known = stored["config"]
-    with contextlib.suppress(ValueError):  # settings that this version does not know are shown as they are
-        known = dataclasses.asdict(config_from_dict(TrainConfig, known))
-    if difference := config_difference(known, settings):
+    known, stored = stored_config(path), read_json(path)
+    evaluated = dataclasses.replace(known, evaluation=config.evaluation)
+    before = {**to_json(evaluated), "origins": stored.get("origins", origins(config))}
+    if lines := difference(before, {**to_json(config), "origins": origins(config)}):
         raise ValueError(
-            f"workdir {path.parent} holds a run with other settings: {'; '.join(difference)}. "
+            f"workdir {path.parent} holds a run with other settings: {'; '.join(lines)}. "
             f"Use those settings to continue it, or name another workdir"
         )
+    if known != evaluated and jax.process_index() == 0:
+        write_json(path, {**stored, "schema": SCHEMA, "config": to_json(config)})
 
 
 def save(program: Program, state: RunState, checkpoints: Checkpoints, workdir: Path) -> None:
@@ -146,7 +191,7 @@ def save(program: Program, state: RunState, checkpoints: Checkpoints, workdir: P
     arrays = devices.fetch({"learner": state.learner, "games": state.games})
     blocks = [state.pending, *state.replay]
     agent, earlier = make_agent(program, state), checkpoints.iterations()
-    checkpoints.save(state.iteration, Snapshot(arrays, [block._asdict() for block in blocks], agent.facts()))
+    checkpoints.save(state.iteration, Snapshot(arrays, [block.columns() for block in blocks], agent.facts()))
     if not earlier:  # an agent without any checkpoint is a run that cannot go on
         checkpoints.wait()
     if jax.process_index() == 0:
@@ -168,7 +213,7 @@ def restore(program: Program, fresh: RunState, checkpoints: Checkpoints) -> RunS
     if found is None:
         return fresh
     iteration, snapshot = found
-    pending, *replay = (Positions(**block) for block in snapshot.replay)
+    pending, *replay = (Positions.from_columns(block) for block in snapshot.replay)
     return RunState(
         iteration=iteration,
         learner=devices.copy(program.mesh, snapshot.state["learner"]),
@@ -201,14 +246,39 @@ def evaluation_sizes(config: TrainConfig, model: Model) -> tuple[int, ...]:
     return (largest,) if model.sizes[1] is not None else (largest, 2 * largest)
 
 
+def evaluation_game(program: Program, size: int) -> Game:
+    """The game on boards of that side; the one of self-play where it is large enough."""
+    config = program.config
+    large = size > program.game.max_size
+    return make_game(config.game, size, **config.game_options) if large else program.game
+
+
+def check_evaluation(program: Program) -> None:
+    """Raise `ValueError` for evaluations that could not be played, before the first iteration."""
+    config = program.config.evaluation
+    if config.every < 0:
+        raise ValueError(f"evaluation.every={config.every}; use 0 (only at the end) or more iterations")
+    if config.games < 0 or config.games % 2:
+        raise ValueError(f"evaluation.games={config.games}; use an even number, or 0 for none")
+    if config.simulations < 1:
+        raise ValueError(f"evaluation.simulations={config.simulations}; use 1 or more")
+    for size in evaluation_sizes(program.config, program.model):
+        try:
+            jax.eval_shape(functools.partial(evaluation_game(program, size).init, size))
+            check_sizes(program.model, (size,))
+        except ValueError as error:
+            raise ValueError(f"evaluation.sizes: {error}") from error
+
+
 def evaluate(program: Program, state: RunState, progress: Progress) -> Row:
     """Average outcomes against random and greedy, named `random_8`, `greedy_16` and so on."""
     config, agent = program.config, make_agent(program, state)
     sizes, figures = evaluation_sizes(config, program.model), Row()
     if not config.evaluation.games:
         return figures
+    progress("evaluation", 0, 2 * len(sizes))
     for size in sizes:
-        game = program.game if size <= program.game.max_size else program.make(size)
+        game = evaluation_game(program, size)
         player = agent.player(game, simulations=config.evaluation.simulations, sizes=(size,))
         for name, opponent in opponents(game).items():
             key = jax.random.fold_in(jax.random.key(config.seed), len(figures))

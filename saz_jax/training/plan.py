@@ -53,7 +53,10 @@ def make_plan(program: Program, state: RunState) -> Plan:
         devices=program.mesh.size,
         compile_seconds=play_compile + learn_compile,
         tree_bytes=tree_memory(program.game, config.selfplay.games, config.search.simulations),
-        replay_bytes=sum(x.nbytes for x in jax.tree.leaves(blank)) // len(blank.outcome) * positions * config.learner.history,
+        replay_bytes=sum(x.nbytes for x in jax.tree.leaves(blank))
+        // len(blank.outcome)
+        * positions
+        * config.learner.history,
         positions_per_second=config.selfplay.games * CHUNK / play_seconds,
         steps_per_second=1 / learn_seconds,
         iteration_seconds=config.selfplay.moves / CHUNK * play_seconds + steps * learn_seconds,

@@ -57,7 +57,10 @@ class Positions(NamedTuple):
 
     def columns(self) -> dict[str, np.ndarray]:
         """All arrays by name, as checkpoints keep them."""
-        return {**self.observation._asdict(), **{k: v for k, v in self._asdict().items() if k != "observation"}}
+        return {
+            **self.observation._asdict(),
+            **{k: v for k, v in self._asdict().items() if k != "observation"},
+        }
 
     @classmethod
     def from_columns(cls, columns: Mapping[str, np.ndarray]) -> "Positions":
@@ -111,8 +114,8 @@ class Replay:
         """Shuffled batches that run `epochs` times over everything kept, at least one batch.
 
         Batches are whole: what does not fill the last one is left out, and a history smaller than one batch
-        repeats positions.  The share `surprise_weight` of a pass is dealt out by how surprising positions are: they
-        are then shown more or less often than once, but once on average.
+        repeats positions.  The share `surprise_weight` of a pass is dealt out by how surprising positions
+        are: they are then shown more or less often than once, but once on average.
         """
         everything = Positions.join(list(self.iterations))
         count = len(everything.outcome)

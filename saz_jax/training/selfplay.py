@@ -45,7 +45,7 @@ def size_weights(count: int, favour: str) -> np.ndarray:
 def make_new_games(
     game: Game, sizes: tuple[int, ...], favour: str, max_opening_moves: int = 0
 ) -> Callable[[Array, int], GameState]:
-    """(key, B) -> states[B]: new games on sides drawn from `sizes`, after 0 to `max_opening_moves` random plies."""
+    """(key, B) -> states[B]: new games on sides of `sizes`, after 0 to `max_opening_moves` random plies."""
     sides = jnp.array(sorted(sizes), jnp.int32)
     logits = jnp.log(jnp.array(size_weights(len(sizes), favour)))
 

@@ -1,0 +1,95 @@
+"""Settings as flags: those that every run has, and those of the game, network and model that are chosen.
+
+Which flags there are depends on what the command line names, so it is read twice: first for the names alone.
+"""
+
+import argparse
+import dataclasses
+import typing
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+import tyro
+
+from saz_jax.config import TrainConfig
+from saz_jax.config.registry import MODELS, SEARCHES
+from saz_jax.games.registry import find_game, option_types
+
+OPTIONS = "game_options"
+
+
+def named(argv: Sequence[str], **defaults: str | None) -> dict[str, str | None]:
+    """What the command line says about a few flags, `--preset` for `preset`, whatever else is in it."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    for name, default in defaults.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", f"--{name}", dest=name, default=default, nargs="?")
+    return vars(parser.parse_known_args(list(argv))[0])
+
+
+def option_flags(game: str) -> type:
+    """A dataclass of a game's options: each is a flag, and None where it was not given."""
+    fields = []
+    for option, (hint, _) in option_types(find_game(game)).items():
+        inner, *notes = typing.get_args(hint) if typing.get_origin(hint) is Annotated else (hint,)
+        text = f"{game}: {next((note for note in notes if isinstance(note, str)), option)}"
+        annotated = Annotated[inner | None, tyro.conf.arg(help=text)]
+        fields.append((option, annotated, dataclasses.field(default=None)))
+    return dataclasses.make_dataclass("GameOptions", fields, frozen=True)
+
+
+def given_options(flags: Any) -> dict[str, Any]:
+    """The options that were given."""
+    return {name: value for name, value in vars(flags).items() if value is not None}
+
+
+def with_option_flags(cls: type, game: str) -> type:
+    """The settings `cls` whose field `game_options` is one flag for each option of `game`."""
+    options = option_flags(game)
+    flat = Annotated[options, tyro.conf.arg(name="")]
+    return _retyped(cls, {OPTIONS: (flat, options())})
+
+
+def typed_training(config: TrainConfig) -> type:
+    """`TrainConfig` with the types that `config` has where it leaves them open, for tyro."""
+    search = _retyped(type(config.search), {"kind": (Literal[tuple(SEARCHES.names())], config.search.kind)})
+    types: dict[str, tuple[Any, Any]] = {
+        "model": (Literal[tuple(MODELS.names())], config.model),
+        "network": (type(config.network), config.network),
+        "search": (search, search(**vars(config.search))),
+    }
+    if MODELS.find(config.model).settings is None:
+        types["ensemble"] = (tyro.conf.Suppress[tyro.conf.Fixed[Any]], config.ensemble)
+    else:
+        types["ensemble"] = (type(config.ensemble), config.ensemble)
+    options = option_flags(config.game)
+    types[OPTIONS] = (Annotated[options, tyro.conf.arg(name="")], options(**config.game_options))
+    return _retyped(TrainConfig, types)
+
+
+def as_typed(cls: type, config: TrainConfig) -> Any:
+    """`config` as the class that `typed_training` made for it."""
+    fields = {field.name: field for field in dataclasses.fields(cls)}
+    values = {f.name: getattr(config, f.name) for f in dataclasses.fields(TrainConfig)}
+    return cls(**{**values, **{name: fields[name].default for name in ("search", OPTIONS)}})
+
+
+def as_plain(cls: type, parsed: Any) -> Any:
+    """What tyro made of a retyped class, as the class itself."""
+    values = {field.name: getattr(parsed, field.name) for field in dataclasses.fields(cls)}
+    if OPTIONS in values and not isinstance(values[OPTIONS], Mapping):
+        values[OPTIONS] = given_options(values[OPTIONS])
+    if "search" in values and dataclasses.is_dataclass(values["search"]):
+        settings = SEARCHES.find(values["search"].kind).settings
+        assert settings is not None
+        values["search"] = settings(**vars(values["search"]))
+    return cls(**values)
+
+
+def _retyped(cls: type, types: Mapping[str, tuple[Any, Any]]) -> type:
+    """A subclass of a settings dataclass with other types and defaults for some fields, same docstrings."""
+    fields = []
+    for name, (kind, default) in types.items():
+        fields.append((name, kind, dataclasses.field(default=default)))
+    made = dataclasses.make_dataclass(cls.__name__, fields, bases=(cls,), frozen=True)
+    made.__doc__ = cls.__doc__
+    return made
