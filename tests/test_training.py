@@ -305,3 +305,24 @@ def test_no_agent_is_exported_before_the_first_checkpoint_is_whole(tmp_path, mon
     monkeypatch.setattr(Agent, "export", export)
     list(loop.run(TINY, tmp_path / "run", iterations=1))
     assert saved == [[1]]
+
+
+@pytest.mark.parametrize("left", ["nothing", "half of it", "an older one"])
+def test_the_agent_of_a_continued_run_is_that_of_its_checkpoint(left, whole, tmp_path):
+    """Also of a run that is finished."""
+    workdir = shutil.copytree(whole[0], tmp_path / "run")
+    agent, path = load_agent(workdir), workdir / "agent.npz"
+    if left == "nothing":
+        path.unlink()
+    elif left == "half of it":
+        path.write_bytes(path.read_bytes()[:1000])
+    else:
+        older = jax.tree.map(np.zeros_like, agent.variables)
+        dataclasses.replace(agent, variables=older, meta={**agent.meta, "iteration": 3}).export(path)
+    again, rows = trained(workdir, 4)
+    assert rows == []
+    assert_same(again, agent.variables)
+    assert load_agent(workdir).meta["iteration"] == 4
+    before = path.read_bytes()
+    trained(workdir, 4)
+    assert path.read_bytes() == before

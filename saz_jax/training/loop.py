@@ -23,6 +23,7 @@ from saz_jax.config.versions import SCHEMA, check_schema, migrated_training
 from saz_jax.games.registry import find_game, full_options, make_game
 from saz_jax.models.registry import check_sizes
 from saz_jax.storage.checkpoint import Checkpoints, Snapshot
+from saz_jax.storage.export import read_export
 from saz_jax.storage.lock import LOCK, locked
 from saz_jax.storage.metrics import Metrics, Row
 from saz_jax.storage.provenance import provenance
@@ -62,6 +63,8 @@ def run(
         metrics = Metrics(workdir, write=first)
         check_not_lost(workdir, checkpoints)
         state = restore(program, fresh, checkpoints)
+        if state is not fresh:
+            renew_export(program, state, workdir)
         metrics.keep(state.iteration)
         saved_at = time.monotonic()
 
@@ -196,6 +199,21 @@ def save(program: Program, state: RunState, checkpoints: Checkpoints, workdir: P
         checkpoints.wait()
     if jax.process_index() == 0:
         agent.export(workdir / EXPORT)
+
+
+def renew_export(program: Program, state: RunState, workdir: Path) -> None:
+    """Exports the agent of `state` unless it is there: a kill after the checkpoint leaves an older one."""
+    if devices.agree(_exported_iteration(workdir / EXPORT) != state.iteration):
+        agent = make_agent(program, state)
+        if jax.process_index() == 0:
+            agent.export(workdir / EXPORT)
+
+
+def _exported_iteration(path: Path) -> int | None:
+    """The iteration of the agent at `path`; None if no whole one is there."""
+    with contextlib.suppress(ValueError):
+        return read_export(path)[1].get("iteration")
+    return None
 
 
 def check_not_lost(workdir: Path, checkpoints: Checkpoints) -> None:
