@@ -22,7 +22,7 @@ from saz_jax.cli import compilation_cache
 from saz_jax.config import GINConfig, ModelConfig, SearchConfig
 from saz_jax.models.registry import make_model
 
-MODEL = ModelConfig("model3", gin=GINConfig(hidden=64, head=64))
+MODEL = ModelConfig("model3", network=GINConfig(hidden=64, head=64))
 
 
 def measure(side: int, games: int, simulations: int, rounds: int) -> dict[str, float]:

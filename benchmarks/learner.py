@@ -16,7 +16,7 @@ from saz_jax.config import GINConfig, LearnerConfig
 from saz_jax.games import make_game
 from saz_jax.graphs.topology import live_nodes
 from saz_jax.networks.gin import make_gin
-from saz_jax.training.learner import as_batch, as_states, make_learner
+from saz_jax.training.learner import as_batch, make_learner
 from saz_jax.training.replay import Positions
 
 SIDE, BATCH, STEPS = 9, 256, 4
@@ -25,15 +25,16 @@ SIDE, BATCH, STEPS = 9, 256, 4
 def batch_of_positions() -> Positions:
     """Boards with stones at random and targets at random."""
     rng, blank = np.random.default_rng(0), Positions.blank(SIDE, BATCH)
-    legal = rng.random(blank.legal.shape) < 0.5
+    legal = rng.random(blank.observation.legal.shape) < 0.5
     legal[:, -1] = True
     return blank._replace(
-        board=rng.integers(-1, 2, blank.board.shape).astype(np.int8),
-        size=np.full(BATCH, SIDE, np.int32),
-        to_play=np.ones(BATCH, np.int8),
-        legal=legal,
+        observation=blank.observation._replace(
+            board=rng.integers(-1, 2, blank.observation.board.shape).astype(np.int8),
+            size=np.full(BATCH, SIDE, np.int32),
+            to_play=np.ones(BATCH, np.int8),
+            legal=legal,
+        ),
         policy=(legal / legal.sum(1, keepdims=True)).astype(np.float32),
-        searched=np.ones(BATCH, bool),
         outcome=rng.choice([-1.0, 1.0], BATCH).astype(np.float32),
     )
 
@@ -43,7 +44,7 @@ def main() -> None:
     compilation_cache.enable()
     figures = {}
     batch = jax.tree.map(jnp.asarray, as_batch(batch_of_positions()))
-    states = as_states(batch)
+    states = batch.observation
     nodes = jax.vmap(live_nodes)(states)
     for name, config in {
         "gin64": GINConfig(hidden=64, head=64, norm="layer", dropout=0.0),
@@ -51,7 +52,7 @@ def main() -> None:
         "paper64": GINConfig(hidden=64, head=64),
     }.items():
         network = make_gin(config, make_game("gomoku", SIDE).max_size)
-        init, step = make_learner(network, LearnerConfig(piece=0 if name == "paper64" else 32))
+        init, step = make_learner(network, LearnerConfig(microbatch=0 if name == "paper64" else 32))
         state, learn, infer = init(network.init(jax.random.key(0))), jax.jit(step), jax.jit(network.infer)
 
         def learning(state=state, learn=learn):

@@ -16,7 +16,7 @@ from timing import parser, report, take_turns
 
 from saz_jax.config import GINConfig
 from saz_jax.games import make_game
-from saz_jax.graphs.topology import live_nodes, topology
+from saz_jax.graphs.topology import live_nodes, observe, topology
 from saz_jax.networks.features import node_features
 from saz_jax.networks.gin import make_gin, make_graph_gin
 from saz_jax.networks.gin_module import GIN
@@ -24,16 +24,16 @@ from saz_jax.networks.kernels.chunks import PRODUCT_NODES
 from saz_jax.networks.neighbours import Neighbours
 from saz_jax.networks.network import Output, make_network
 from saz_jax.networks.nodes import Nodes, each, join_board, split_board
-from saz_jax.types import Array, GameState
+from saz_jax.types import Array, Observation
 
 BATCH, SIDE = 256, 9
 SIDES = (9, 20, 50, 100, 200, 350)
 
 
-def boards(side: int, batch: int) -> tuple[GameState, Array]:
+def boards(side: int, batch: int) -> tuple[Observation, Array]:
     """Opening positions of Othello on full boards, and their nodes."""
     states = jax.vmap(make_game("othello", side).init)(jnp.full(batch, side))
-    return states, jax.vmap(live_nodes)(states)
+    return observe(states), jax.vmap(live_nodes)(states)
 
 
 def without_sums(gin: GIN, features: Array, nodes: Array, train: bool) -> Output:
@@ -53,7 +53,7 @@ def segment_sums(config: GINConfig, side: int) -> Callable[..., Any]:
     counts = jnp.array([side * side + 1]), jnp.array([len(senders)])
     infer = make_graph_gin(config).infer
 
-    def run(variables: Any, states: GameState, nodes: Array) -> Any:
+    def run(variables: Any, states: Observation, nodes: Array) -> Any:
         def one(features: Array, present: Array) -> Any:
             graph = jraph.GraphsTuple(features, types, receivers, senders, None, *counts)
             return infer(variables, graph, present)

@@ -90,7 +90,7 @@ def seconds(
 def against_evaluations(side: int, batch: int, simulations: int, rounds: int) -> dict[str, float]:
     """Times of both searches over the time of their evaluations alone, hidden 64."""
     game = make_game("gomoku", side)
-    model = make_model(ModelConfig("model3", gin=SMALL), game)
+    model = make_model(ModelConfig("model3", network=SMALL), game)
     functions = {"evaluations": evaluations(model.evaluate, simulations + 1)}
     for kind in ("gumbel", "puct"):
         functions[kind] = by_us(game, model.evaluate, SearchConfig(kind, simulations))
@@ -110,7 +110,7 @@ def against_evaluations(side: int, batch: int, simulations: int, rounds: int) ->
 def ensemble_cost(side: int, batch: int, simulations: int, rounds: int) -> None:
     """A search with the subgraph ensemble in every evaluation, next to the same search without."""
     game, config = make_game("gomoku", side), SearchConfig("gumbel", simulations)
-    plain = ModelConfig("model3", gin=SMALL)
+    plain = ModelConfig("model3", network=SMALL)
     models = {name: make_model(dataclasses.replace(plain, name=name), game) for name in ("model3", "saz")}
     functions = {name: by_us(game, model.evaluate, config) for name, model in models.items()}
     variables = models["saz"].network.init(jax.random.key(0))

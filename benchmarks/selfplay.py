@@ -43,7 +43,7 @@ def setting(game: str, hidden: int, model: str, search: SearchConfig, games: int
     """(play, evaluations alone, games): two functions of no argument on the same positions."""
     side = SIDES[game]
     rules = make_game(game, side)
-    brain: Model = make_model(ModelConfig(model, gin=GINConfig(hidden=hidden, head=hidden)), rules)
+    brain: Model = make_model(ModelConfig(model, network=GINConfig(hidden=hidden, head=hidden)), rules)
     config = SelfPlayConfig(games=games)
     play = make_play(rules, brain.evaluate, search, config, (side,), moves, devices.make_mesh())
     variables = brain.network.init(jax.random.key(0))
@@ -112,7 +112,7 @@ def padding_figures(rounds: int) -> dict[str, float]:
 
     def playing(sizes: tuple[int, ...], games: int) -> Any:
         rules = make_game("gomoku", max(sizes))
-        brain = make_model(ModelConfig("model3", gin=GINConfig(hidden=64, head=64)), rules)
+        brain = make_model(ModelConfig("model3", network=GINConfig(hidden=64, head=64)), rules)
         ours = dataclasses.replace(config, games=games)
         play = make_play(rules, brain.evaluate, search, ours, sizes, 2, devices.make_mesh())
         variables = brain.network.init(jax.random.key(0))

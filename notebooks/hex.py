@@ -15,7 +15,6 @@ import jax
 import jax.numpy as jnp
 
 from saz_jax.games import board as boards
-from saz_jax.games import checked
 from saz_jax.types import Array, Game, GameState
 
 NEIGHBOURS = ((-1, 0), (-1, 1), (0, 1), (1, 0), (1, -1), (0, -1))
@@ -23,21 +22,19 @@ SYMMETRIES = (0, 2)
 """Half a turn leaves the rules as they are; the other symmetries of the square do not."""
 
 
-@functools.cache
 def make_hex(max_size: int) -> Game:
     """Hex on padded boards of side `max_size`, the ring of side stones included."""
-    return checked(
-        Game(
-            name="hex",
-            max_size=max_size,
-            min_size=4,
-            max_moves=max((max_size - 2) ** 2, 0),
-            options=(),
-            init=functools.partial(init, max_size=max_size),
-            step=step,
-            setup=setup,
-            heuristic=heuristic,
-        )
+    return Game(
+        name="hex",
+        max_size=max_size,
+        min_size=4,
+        max_moves=max((max_size - 2) ** 2, 0),
+        init=functools.partial(init, max_size=max_size),
+        step=step,
+        setup=setup,
+        heuristic=heuristic,
+        symmetries=SYMMETRIES,
+        recipes={"small": {"sizes": (5, 6, 7)}},
     )
 
 

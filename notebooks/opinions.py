@@ -45,7 +45,7 @@ def search(
 
     `policy` is in proportion to the visits of puct, and `action` is the most visited move.
     """
-    config = dataclasses.replace(agent.search, kind=kind, simulations=simulations, noise_fraction=0.0)
+    config = dataclasses.replace(agent.search, kind=kind, simulations=simulations, dirichlet_fraction=0.0)
     found = _compiled(game, agent, config)(agent.variables, key, _batch(state), 1.0)
     output, tree = jax.tree.map(lambda x: x[0], found)
     return output._replace(action=output.principal_variation[0]), tree

@@ -6,11 +6,11 @@ import numpy as np
 import optax
 
 from saz_jax.graphs.topology import live_nodes
-from saz_jax.types import Array, GameState, Network
+from saz_jax.types import Array, Network, Observation
 
 
-def random_positions(seed: int, sizes, max_size: int) -> tuple[GameState, Array]:
-    """(states[B], nodes[B, V]) with one random board for each live side; the same at every `max_size`."""
+def random_positions(seed: int, sizes, max_size: int) -> tuple[Observation, Array]:
+    """(observations[B], nodes[B, V]) with one random board for each side; the same at every `max_size`."""
     rng = np.random.default_rng(seed)
     batch = len(sizes)
     board = np.zeros((batch, max_size, max_size), np.int8)
@@ -19,15 +19,11 @@ def random_positions(seed: int, sizes, max_size: int) -> tuple[GameState, Array]
         board[index, :size, :size] = rng.integers(-1, 2, (size, size))
         legal[index, :size, :size] = (board[index, :size, :size] == 0) & (rng.random((size, size)) < 0.7)
     passes = rng.random((batch, 1)) < 0.5
-    states = GameState(
+    states = Observation(
         board=jnp.asarray(board),
         size=jnp.asarray(sizes, jnp.int32),
         to_play=jnp.asarray(rng.choice([-1, 1], batch), jnp.int8),
         legal=jnp.asarray(np.concatenate([legal.reshape(batch, -1), passes], axis=1)),
-        terminated=jnp.zeros(batch, bool),
-        outcome=jnp.zeros(batch),
-        move_count=jnp.zeros(batch, jnp.int32),
-        aux=(),
     )
     return states, jax.vmap(live_nodes)(states)
 

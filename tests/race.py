@@ -44,4 +44,4 @@ def make_race(max_size: int = 6, alternate: bool = True) -> Game:
     def heuristic(state: GameState, player) -> Array:
         return (state.aux * player).astype(jnp.float32)
 
-    return Game("race", max_size, 1, max_size, (), init, step, setup, heuristic)
+    return Game("race", max_size, 1, max_size, init, step, setup, heuristic)

@@ -12,6 +12,7 @@ import pytest
 from saz_jax.agents import agent as agent_module
 from saz_jax.agents.agent import CHECKPOINTS, EXPORT, Agent, load_agent
 from saz_jax.config import CNNConfig, FCNConfig, GINConfig, ModelConfig, SearchConfig
+from saz_jax.config.registry import MODELS
 from saz_jax.games import make_game
 from saz_jax.models import registry as models
 from saz_jax.storage.checkpoint import Checkpoints, Snapshot
@@ -21,11 +22,12 @@ from saz_jax.types import GameState
 
 GIN = GINConfig(layers=2, hidden=8, head=8)
 CNN = CNNConfig(side=5, channels=4, dense=(8, 8))
-SEARCH = SearchConfig(simulations=3, noise_fraction=0.25)
+SEARCH = SearchConfig(simulations=3, dirichlet_fraction=0.25)
 
 
 def make_agent(name: str = "model3", seed: int = 0, **gin: Any) -> Agent:
-    config = ModelConfig(name, dataclasses.replace(GIN, **gin), CNN, FCNConfig(blocks=1, channels=4))
+    networks = {"gin": dataclasses.replace(GIN, **gin), "cnn": CNN, "fcn": FCNConfig(blocks=1, channels=4)}
+    config = ModelConfig(name, networks[MODELS.find(name).network])
     network = models.make_model(config, make_game("gomoku", 6, k=4)).network
     variables = network.init(jax.random.key(seed))
     return Agent(variables, "gomoku", {"k": 4}, config, SEARCH, (5,), {"seed": seed})
@@ -139,7 +141,7 @@ def test_weights_without_facts_are_no_agent(tmp_path: Path):
 
 def test_other_features_than_the_weights_have_seen_are_refused_before_tracing():
     agent = make_agent()
-    richer = dataclasses.replace(agent.model, gin=dataclasses.replace(GIN, features="stones_legal"))
+    richer = dataclasses.replace(agent.model, network=dataclasses.replace(GIN, features="stones_legal"))
     with pytest.raises(ValueError, match="these weights do not fit the network of model3: params/"):
         dataclasses.replace(agent, model=richer)
 
@@ -160,7 +162,7 @@ def test_its_game_has_the_options_it_was_trained_with():
 @pytest.mark.parametrize("kind", ["puct", "gumbel"])
 def test_at_temperature_zero_the_key_does_not_matter(kind: str):
     agent, states = make_agent(), openings(6, 5, 6)
-    player = agent.player(agent.game(6), kind=kind)
+    player = agent.player(agent.game(6), search=kind)
     moves = [player(jax.random.key(seed), states).tolist() for seed in range(3)]
     assert moves[0] == moves[1] == moves[2]
 

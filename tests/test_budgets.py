@@ -5,22 +5,22 @@ from typing import get_args
 
 import pytest
 
+from saz_jax.config.registry import GAMES, MODELS
 from saz_jax.games import make_game
 from saz_jax.models.registry import check_sizes, make_model
 from saz_jax.studies.budgets import BUDGETS, Boards, BudgetName, synthetic_sizes, trained_as, training_config
 from saz_jax.training.iteration import check
-from saz_jax.training.presets import TRAINED_SIZES
 
 
 def test_there_is_a_budget_for_every_name():
     assert tuple(BUDGETS) == get_args(BudgetName)
 
 
-@pytest.mark.parametrize("game", get_args(str))
+@pytest.mark.parametrize("game", GAMES.names())
 @pytest.mark.parametrize("name", BUDGETS)
 def test_every_model_of_a_budget_can_be_trained_on_small_boards_and_on_the_tested_one(name, game):
     budget = BUDGETS[name]
-    for model in get_args(str):
+    for model in MODELS.names():
         on_small = training_config(budget, game, model)
         on_tested = training_config(budget, game, model, budget.boards.large(game)[0])
         for config in (on_small, on_tested):
@@ -39,14 +39,14 @@ def test_the_paper_budget_has_the_papers_settings():
     assert budget.boards.large("gomoku") == (17, 19)
     assert budget.boards.large("go") == (9, 15)
     assert synthetic_sizes(budget.boards) == tuple(range(6, 351))
-    assert training_config(budget, "othello", "saz").sizes == TRAINED_SIZES["othello"]
-    assert training_config(budget, "othello", "saz").gin.hidden == 512
+    assert training_config(budget, "othello", "saz").sizes == (5, 6, 7, 8)
+    assert training_config(budget, "othello", "saz").network.hidden == 512
 
 
 def test_shared_weights_are_trained_without_subgraphs_and_others_as_themselves():
     shared = dataclasses.replace(BUDGETS["paper"], share_weights=True)
     assert {trained_as(shared, model) for model in ("saz", "model3", "model4")} == {"model3"}
-    for model in get_args(str):
+    for model in MODELS.names():
         assert trained_as(BUDGETS["paper"], model) == model
     for model in ("model1", "model2", "model5", "fcn"):
         assert trained_as(shared, model) == model

@@ -24,7 +24,7 @@ from saz_jax.training.replay import Positions
 ROOT = Path(__file__).parent.parent
 SMOKE = [
     *("experiments/train.py", "--preset", "smoke", "--model", "model3", "--sizes", "5"),
-    *("--gin.layers", "1", "--gin.hidden", "8", "--selfplay.games", "8", "--selfplay.moves", "8"),
+    *("--network.layers", "1", "--network.hidden", "8", "--selfplay.games", "8", "--selfplay.moves", "8"),
     *("--search.simulations", "2", "--evaluation.games", "2", "--evaluation.sizes", "5"),
 ]
 

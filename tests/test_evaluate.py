@@ -31,7 +31,14 @@ from saz_jax.search.tree import tree_memory
 
 ROOT = Path(__file__).parent.parent
 TIC_TAC_TOE = MatchConfig(
-    game="gomoku", player="greedy", opponent="random", sizes=(3, 4), k=3, games=4, runs=2, lanes=2
+    game="gomoku",
+    player="greedy",
+    opponent="random",
+    sizes=(3, 4),
+    game_options={"k": 3},
+    games=4,
+    runs=2,
+    lanes=2,
 )
 
 
@@ -174,7 +181,7 @@ def agent(tmp_path_factory):
     """The path of an untrained agent for Gomoku with k = 3."""
     from saz_jax.agents.agent import Agent
 
-    config = ModelConfig(gin=GINConfig(layers=1, hidden=4, head=4))
+    config = ModelConfig(network=GINConfig(layers=1, hidden=4, head=4))
     game = make_game("gomoku", max_size=4, k=3)
     variables = make_model(config, game).network.init(jax.random.key(0))
     path = tmp_path_factory.mktemp("agent") / "agent.npz"

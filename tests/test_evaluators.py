@@ -9,30 +9,25 @@ import pytest
 
 from saz_jax import make_game
 from saz_jax.config import CNNConfig, FCNConfig, GINConfig, ModelConfig, SubgraphConfig
+from saz_jax.config.registry import MODELS
 from saz_jax.graphs.subgraphs import sample_subgraphs
 from saz_jax.graphs.topology import live_nodes
-from saz_jax.models.evaluators import (
-    MODELS,
-    check_sizes,
-    make_model,
-    sliding_window,
-    subgraph_ensemble,
-    whole_board,
-)
+from saz_jax.models.evaluators import sliding_window, subgraph_ensemble, whole_board
+from saz_jax.models.registry import check_sizes, make_model
 from saz_jax.types import Evaluation, Network
 from tests.oracles import subgraphs as oracle
 
 SIDE = 5
-SMALL = ModelConfig(
-    gin=GINConfig(layers=1, hidden=8, head=8),
-    cnn=CNNConfig(side=SIDE, channels=4, dense=(8, 8)),
-    fcn=FCNConfig(blocks=1, channels=4),
-)
+SMALL = {
+    "gin": GINConfig(layers=1, hidden=8, head=8),
+    "cnn": CNNConfig(side=SIDE, channels=4, dense=(8, 8)),
+    "fcn": FCNConfig(blocks=1, channels=4),
+}
 LOWEST = jnp.finfo(jnp.float32).min
 
 
 def named(name):
-    return ModelConfig(name, SMALL.gin, SMALL.cnn, SMALL.fcn, SMALL.subgraphs)
+    return ModelConfig(name, SMALL[MODELS.find(name).network])
 
 
 @functools.partial(jax.jit, static_argnames=("game", "moves"))
@@ -101,7 +96,7 @@ def sizes_of(name):
     return (SIDE, SIDE) if name == "model1" else (5, 6, 8)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", MODELS.names())
 def test_every_model_gives_a_prior_over_legal_moves_and_a_value(name):
     _, _, states, (logits, value) = evaluated(name, sizes_of(name))
     assert jnp.isfinite(logits).all()
@@ -276,7 +271,7 @@ def test_equal_settings_give_the_same_model(gomoku):
 
 def test_the_sizes_of_a_model_follow_from_its_parts():
     game = make_game("gomoku", max_size=9)
-    sizes = {name: make_model(named(name), game).sizes for name in MODELS}
+    sizes = {name: make_model(named(name), game).sizes for name in MODELS.names()}
     assert sizes == {
         "saz": (3, None),
         "model1": (SIDE, SIDE),
@@ -312,11 +307,11 @@ def test_evaluating_refuses_a_wrong_size_or_padding_before_tracing():
 def test_unknown_models_and_impossible_settings_are_refused():
     game = make_game("gomoku", max_size=4, k=3)
     with pytest.raises(ValueError, match="unknown model 'model9'; choose one of fcn, model1"):
-        make_model(ModelConfig(name="model9"), game)  # pyright: ignore[reportArgumentType]
+        make_model(ModelConfig(name="model9"), game)
     with pytest.raises(ValueError, match="max_size=4; raise max_size"):
-        make_model(ModelConfig("saz", subgraphs=SubgraphConfig(shrink=3)), game)
+        make_model(ModelConfig("saz", ensemble=SubgraphConfig(shrink=3)), game)
     with pytest.raises(ValueError, match="per_side=0"):
-        make_model(ModelConfig("model4", subgraphs=SubgraphConfig(per_side=0)), game)
+        make_model(ModelConfig("model4", ensemble=SubgraphConfig(per_side=0)), game)
     for name in ("model1", "model5"):
         with pytest.raises(ValueError, match="side 5 exceeds max_size=4"):
             make_model(named(name), game)

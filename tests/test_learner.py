@@ -10,8 +10,9 @@ import pytest
 from saz_jax.config import GINConfig, LearnerConfig
 from saz_jax.games import make_game
 from saz_jax.games.board import INVERSE_SYMMETRY, symmetry
+from saz_jax.graphs.topology import observe
 from saz_jax.networks.gin import make_gin
-from saz_jax.training.learner import Batch, as_states, make_learner, make_optimiser, transformed
+from saz_jax.training.learner import Batch, make_learner, make_optimiser, transformed
 
 GIN = GINConfig(layers=2, hidden=8, head=8, edges="compass8", dropout=0.0)
 NETWORK = make_gin(GIN, 5)
@@ -30,12 +31,8 @@ def positions(count=6, side=5, size=4, seed=0):
     states = jax.tree.map(lambda *x: jnp.stack(x), *states)
     policy = rng.random(states.legal.shape) * np.asarray(states.legal)
     return Batch(
-        board=states.board,
-        size=states.size,
-        to_play=states.to_play,
-        legal=states.legal,
+        observation=observe(states),
         policy=jnp.asarray(policy / policy.sum(1, keepdims=True), jnp.float32),
-        searched=jnp.ones(count, bool),
         outcome=jnp.asarray(rng.choice([-1.0, 0.0, 1.0], count), jnp.float32),
     )
 
@@ -63,7 +60,9 @@ def test_the_loss_is_the_hand_computed_one():
     batch = positions()
     variables = NETWORK.init(jax.random.key(0))
     nodes = jnp.concatenate([jnp.pad(jnp.ones((4, 4), bool), (0, 1)).reshape(-1), jnp.array([True])])
-    evaluation, _ = NETWORK.fit(variables, jax.random.key(1), as_states(batch), jnp.tile(nodes[None], (6, 1)))
+    evaluation, _ = NETWORK.fit(
+        variables, jax.random.key(1), batch.observation, jnp.tile(nodes[None], (6, 1))
+    )
     log_prior = np.asarray(jax.nn.log_softmax(evaluation.logits))
     policy = np.asarray(batch.policy)
     cross_entropy = -np.sum(np.where(policy > 0, policy * log_prior, 0), 1).mean()
@@ -84,7 +83,7 @@ def test_pieces_add_up_to_the_gradient_of_the_whole_batch(edges):
     batch = positions()._replace(searched=jnp.arange(6) % 3 > 0)
     results = []
     for piece in (0, 2):
-        init, step = make_learner(network, LearnerConfig(l2=0.1, piece=piece))
+        init, step = make_learner(network, LearnerConfig(l2=0.1, microbatch=piece))
         state, losses = jax.jit(step)(init(network.init(jax.random.key(0))), jax.random.key(1), batch)
         results.append((state.optimiser[1][0].mu, losses))
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6), *results)
@@ -92,7 +91,7 @@ def test_pieces_add_up_to_the_gradient_of_the_whole_batch(edges):
 
 @pytest.mark.parametrize(("platform", "loops"), [("cpu", True), ("cuda", False), ("tpu", False)])
 def test_only_a_cpu_learns_piece_by_piece(platform, loops):
-    init, step = make_learner(NETWORK, LearnerConfig(piece=2))
+    init, step = make_learner(NETWORK, LearnerConfig(microbatch=2))
     state = init(NETWORK.init(jax.random.key(0)))
     traced = jax.jit(step).trace(state, jax.random.key(1), positions())
     assert ("stablehlo.while" in traced.lower(lowering_platforms=(platform,)).as_text()) == loops
@@ -121,7 +120,7 @@ def test_the_average_follows_slowly_and_without_averaging_it_is_the_weights():
     batch = positions()
     plain, _ = one_step(batch)
     jax.tree.map(np.testing.assert_array_equal, plain.average, plain.variables)
-    init, step = make_learner(NETWORK, LearnerConfig(learning_rate=1e-2, average=0.9))
+    init, step = make_learner(NETWORK, LearnerConfig(learning_rate=1e-2, ema_decay=0.9))
     state = start = init(NETWORK.init(jax.random.key(0)))
     for i in range(3):
         state, _ = step(state, jax.random.key(i), batch)
@@ -142,9 +141,9 @@ def test_a_transformed_position_keeps_its_moves_together(which):
     moved = np.asarray(symmetry(INVERSE_SYMMETRY[which], 4, 5))
     for node in range(26):
         assert turned.policy[moved[node]] == one.policy[node]
-        assert turned.legal[moved[node]] == one.legal[node]
-    stones = np.append(np.asarray(one.board).reshape(-1), 0)
-    turned_stones = np.append(np.asarray(turned.board).reshape(-1), 0)
+        assert turned.observation.legal[moved[node]] == one.observation.legal[node]
+    stones = np.append(np.asarray(one.observation.board).reshape(-1), 0)
+    turned_stones = np.append(np.asarray(turned.observation.board).reshape(-1), 0)
     assert (turned_stones[moved] == stones).all()
     again = transformed(turned, jnp.int32(INVERSE_SYMMETRY[which]))
     jax.tree.map(np.testing.assert_array_equal, again, one)

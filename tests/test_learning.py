@@ -20,14 +20,14 @@ from tests.oracles import tictactoe
 
 CONFIG = TrainConfig(
     game="gomoku",
-    k=3,
+    game_options={"k": 3},
     model="model3",
     sizes=(3,),
-    gin=GINConfig(layers=3, hidden=32, head=32, edges="compass8", norm="layer", dropout=0.0),
+    network=GINConfig(layers=3, hidden=32, head=32, edges="compass8", norm="layer", dropout=0.0),
     search=SearchConfig(kind="gumbel", simulations=16),
     selfplay=SelfPlayConfig(games=64, moves=16, temperature_moves=9),
     learner=LearnerConfig(
-        batch_size=128, passes=0.5, learning_rate=3e-3, policy_over="legal", symmetries=True
+        batch_size=128, epochs=0.5, learning_rate=3e-3, policy_over="legal", symmetries=True
     ),
     evaluation=EvaluationConfig(every=0, games=2, simulations=2, sizes=(3,)),
 )
@@ -69,6 +69,6 @@ def test_tic_tac_toe_is_learned_from_scratch_to_no_losses_against_perfect_play(t
     assert losses(young, 1) + losses(young, -1)
     list(loop.run(CONFIG, tmp_path / "trained", iterations=60))
     trained = load_agent(tmp_path / "trained")
-    player = trained.player(game, simulations=64, kind="puct")
+    player = trained.player(game, simulations=64, search="puct")
     assert losses(player, 1) == []
     assert losses(player, -1) == []

@@ -11,7 +11,7 @@ from saz_jax.arena.ratings import PairResult, expected_outcome, rate
 from saz_jax.arena.tournament import TournamentConfig
 
 TIC_TAC_TOE = TournamentConfig(
-    game="gomoku", players=("random", "greedy", "mcts:4"), size=3, k=3, games=4, lanes=2
+    game="gomoku", players=("random", "greedy", "mcts:4"), size=3, game_options={"k": 3}, games=4, lanes=2
 )
 
 

@@ -120,7 +120,7 @@ def random_trees() -> tuple[Game, Any]:
     def heuristic(state: GameState, player: Any) -> Array:
         return jnp.float32(0)
 
-    return Game("random trees", 3, 3, 100, (), init, step, setup, heuristic), evaluate
+    return Game("random trees", 3, 3, 100, init, step, setup, heuristic), evaluate
 
 
 class PlainRules:
@@ -307,7 +307,7 @@ def test_no_illegal_move_is_ever_expanded(name, options, kind):
     assert np.isnan(stepper(game)(game.init(4), 4).outcome), "point 4 is off a board of side 4"
     batch = 512
     states = wander(game, [4, 5] * (batch // 2), 7, seed=3)
-    config = SearchConfig(kind, 24, unvisited="zero", noise_fraction=0.25)
+    config = SearchConfig(kind, 24, unvisited="zero", dirichlet_fraction=0.25)
     found = searcher(game, adverse, config)(jnp.arange(batch) % 4, KEY, states, 1.0)
     assert np.isfinite(found.value).all()
     assert np.isfinite(found.policy).all()
@@ -369,7 +369,9 @@ def test_the_score_weighs_stones_against_the_network(kind):
     stones = (np.asarray(states.board) != 0).sum((1, 2))
     np.testing.assert_allclose(shares, difference / stones, rtol=1e-6)
     found = {
-        weight: searcher(game, neutral, SearchConfig(kind, 1, score=weight))(None, KEY, states, 0.0)
+        weight: searcher(game, neutral, SearchConfig(kind, 1, heuristic_weight=weight))(
+            None, KEY, states, 0.0
+        )
         for weight in (0.0, 0.5, 1.0)
     }
     after = jax.vmap(game.step)(states, found[1.0].action)
@@ -394,7 +396,9 @@ def test_moves_that_win_at_once_can_be_left_to_the_rules(kind):
         return Evaluation(logits, jnp.zeros(states.size.shape))
 
     missed, found = (
-        searcher(game, averse, SearchConfig(kind, 8, considered=4, take_wins=take))(None, KEY, states, 1.0)
+        searcher(game, averse, SearchConfig(kind, 8, max_considered_actions=4, take_wins=take))(
+            None, KEY, states, 1.0
+        )
         for take in (False, True)
     )
     assert missed.policy[0, ends].sum() < 0.01
@@ -429,7 +433,7 @@ def test_more_simulations_are_stronger(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_padding_changes_nothing_even_with_noise(kind):
-    config = SearchConfig(kind, 40, noise_fraction=0.25)
+    config = SearchConfig(kind, 40, dirichlet_fraction=0.25)
     sizes = [4, 5, 6, 6]
     found = []
     for max_size in (6, 9, 13):
@@ -528,7 +532,7 @@ def test_dirichlet_noise_falls_on_legal_moves_only_with_alpha_scaled_by_their_nu
     game, concentration, draws = make_game("gomoku", 5, k=4), 10.0, 4000
     state = replay(game, 4, [0, 1, 2])
     legal, count = np.asarray(state.legal), int(state.legal.sum())
-    config = SearchConfig("puct", noise_fraction=0.5, noise_concentration=concentration)
+    config = SearchConfig("puct", dirichlet_fraction=0.5, dirichlet_total=concentration)
     prior = jnp.where(state.legal, -jnp.log(count), MASKED)
     keys = jax.random.split(KEY, draws)
     noisy = jax.jit(jax.vmap(lambda key: puct(config).prepare(key, prior, state, jnp.float32(1))[0]))(keys)
@@ -545,7 +549,7 @@ def test_dirichlet_noise_falls_on_legal_moves_only_with_alpha_scaled_by_their_nu
 def test_surprise_is_the_divergence_of_the_policy_from_what_the_network_said(kind):
     game = make_game("gomoku", 5, k=4)
     states = wander(game, [5, 4, 5, 4], 6, seed=2)
-    config = SearchConfig(kind, 16, noise_fraction=0.25, take_wins=True)
+    config = SearchConfig(kind, 16, dirichlet_fraction=0.25, take_wins=True)
     found = searcher(game, opinionated, config)(None, KEY, states, 1.0)
     said = jax.nn.log_softmax(opinionated(None, KEY, states).logits)
     for policy, log_prior, surprise in zip(found.policy, said, found.surprise, strict=True):
@@ -565,7 +569,7 @@ def test_gumbel_explores_with_noise_but_does_not_teach_it():
         return Evaluation(jnp.broadcast_to(logits, states.legal.shape), jnp.zeros(states.board.shape[0]))
 
     def ask(share: float) -> Any:
-        config = SearchConfig("gumbel", 4, considered=2, noise_fraction=share)
+        config = SearchConfig("gumbel", 4, max_considered_actions=2, dirichlet_fraction=share)
         return searcher(game, stubborn, config)(None, KEY, states, 1.0)
 
     quiet, noisy = ask(0.0), ask(0.5)
@@ -583,10 +587,10 @@ def test_gumbel_explores_with_noise_but_does_not_teach_it():
         ({"kind": "alphabeta"}, "alphabeta.*puct or gumbel"),
         ({"simulations": 0}, "simulations=0"),
         ({"simulations": -3}, "simulations=-3"),
-        ({"considered": 0}, "considered=0"),
+        ({"considered": 0}, "max_considered_actions=0"),
         ({"unvisited": "best"}, "best.*parent or zero"),
-        ({"noise_fraction": 1.5}, "noise_fraction=1.5"),
-        ({"noise_concentration": 0.0}, "noise_concentration=0.0"),
+        ({"dirichlet_fraction": 1.5}, "dirichlet_fraction=1.5"),
+        ({"dirichlet_total": 0.0}, "dirichlet_total=0.0"),
         ({"c_puct": -1.0}, "c_puct=-1.0"),
         ({"gumbel_scale": float("nan")}, "gumbel_scale=nan"),
     ],

@@ -69,14 +69,14 @@ def test_targets_have_the_right_sign_for_both_colours_and_through_forced_passes(
     for lane in range(16):
         ours = ended.take(ended.lane == lane)
         stops = np.nonzero(record.ended[:, lane])[0]
-        games = np.split(np.arange(len(ours.size)), stops[:-1] + 1)
+        games = np.split(np.arange(len(ours.observation.size)), stops[:-1] + 1)
         for stop, positions in zip(stops, games, strict=True):
             dark = record.outcome[stop, lane]
-            assert (ours.outcome[positions] == dark * ours.to_play[positions]).all()
-            only_pass = ~ours.legal[positions][:, :-1].any(1)
+            assert (ours.outcome[positions] == dark * ours.observation.to_play[positions]).all()
+            only_pass = ~ours.observation.legal[positions][:, :-1].any(1)
             passes += only_pass.sum()
             # A forced pass is a move like any other: the side changes, and so does the sign.
-            signs = ours.to_play[positions]
+            signs = ours.observation.to_play[positions]
             assert (signs[1:] == -signs[:-1]).all()
     assert passes > 0
     assert {-1.0, 1.0} <= set(ended.outcome.tolist())
@@ -91,7 +91,7 @@ def test_a_share_of_the_moves_is_searched_in_full():
 
 def test_new_games_may_begin_with_random_plies_but_never_end_with_them():
     game = make_game("gomoku", 4, k=2)
-    states = make_new_games(game, (4,), "none", openings=3)(jax.random.key(0), 400)
+    states = make_new_games(game, (4,), "none", max_opening_moves=3)(jax.random.key(0), 400)
     stones = (np.asarray(states.board) != 0).sum((1, 2))
     assert not np.any(states.terminated)
     # Three of four games are to have 0, 1 or 2 stones; a third one would often be the second in a row.
@@ -114,7 +114,7 @@ def test_a_share_of_the_moves_slips_to_any_legal_one():
 
     def strayed(slips):
         """Share of the games whose first move was another one; and how many different moves there were."""
-        config = SelfPlayConfig(games=64, slips=slips)
+        config = SelfPlayConfig(games=64, random_move_share=slips)
         play = make_play(game, sure, GUMBEL, config, (7,), 1, devices.make_mesh())
         after, _ = play({}, jax.random.key(1), states)
         moves = np.asarray(after.board).reshape(64, -1).argmax(1)
@@ -134,5 +134,5 @@ def test_play_goes_on_from_where_it_stopped():
     states = make_new_games(game, (5,), "none")(jax.random.key(0), 4)
     middle, _ = play({}, jax.random.key(1), states)
     _, second = play({}, jax.random.key(2), middle)
-    np.testing.assert_array_equal(second.board[0], middle.board)
-    np.testing.assert_array_equal(second.legal[0], middle.legal)
+    np.testing.assert_array_equal(second.observation.board[0], middle.board)
+    np.testing.assert_array_equal(second.observation.legal[0], middle.legal)

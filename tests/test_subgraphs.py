@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from saz_jax.config import SubgraphConfig
 from saz_jax.games.board import live_points
+from saz_jax.graphs.priors import combine, legal_logits
 from saz_jax.graphs.subgraphs import (
-    combine,
-    legal_logits,
     lowest,
     sample_subgraphs,
     scatter_max,

@@ -15,7 +15,7 @@ from saz_jax.training.traced_programs import remembered
 TINY = TrainConfig(
     model="model3",
     sizes=(5, 6),
-    gin=GINConfig(layers=1, hidden=8, head=8, edges="compass8"),
+    network=GINConfig(layers=1, hidden=8, head=8, edges="compass8"),
     search=SearchConfig(kind="gumbel", simulations=2),
     selfplay=SelfPlayConfig(games=4, moves=8),
     learner=LearnerConfig(batch_size=8),

@@ -18,7 +18,7 @@ from saz_jax.agents.agent import load_agent
 ROOT = Path(__file__).parent.parent
 TINY = [
     *("--preset", "smoke", "--model", "model3", "--sizes", "5", "--search.simulations", "2"),
-    *("--gin.layers", "1", "--gin.hidden", "8", "--gin.head", "8"),
+    *("--network.layers", "1", "--network.hidden", "8", "--network.head", "8"),
     *("--selfplay.games", "8", "--selfplay.moves", "8"),
     *("--evaluation.games", "2", "--evaluation.simulations", "2", "--evaluation.sizes", "5"),
 ]
@@ -108,7 +108,7 @@ def test_a_signal_saves_and_says_how_to_continue(number, tmp_path):
         (["--init-from", "nobody"], "no agent at nobody"),
         (["--selfplay.games", "0"], "selfplay.games=0"),
         (["--search.simulations", "0"], "simulations=0"),
-        (["--learner.surprise", "2"], "learner.surprise=2.0"),
+        (["--learner.surprise", "2"], "learner.surprise_weight=2.0"),
         (["--model", "model1", "--sizes", "5", "6"], "cannot play on board side 5"),
         (["--workdir", "README.md"], "is a file"),
     ],
@@ -125,7 +125,7 @@ def test_a_mistake_ends_in_one_sentence_and_exit_code_2(arguments, message, tmp_
 def test_help_names_every_setting():
     done = train("--help")
     assert done.returncode == 0
-    for flag in ("--game", "--minutes", "--gin.edges", "--learner.batch-size", "--init-from", "--plan"):
+    for flag in ("--game", "--minutes", "--network.edges", "--learner.batch-size", "--init-from", "--plan"):
         assert flag in done.stdout
 
 

@@ -19,8 +19,9 @@ from saz_jax.config import (
     SelfPlayConfig,
     SubgraphConfig,
     TrainConfig,
+    to_json,
 )
-from saz_jax.games import make_game
+from saz_jax.config.versions import SCHEMA
 from saz_jax.storage.checkpoint import Checkpoints
 from saz_jax.storage.metrics import read_metrics
 from saz_jax.training import loop
@@ -30,13 +31,13 @@ from saz_jax.training.replay import Positions, Replay
 
 TINY = TrainConfig(
     game="gomoku",
-    k=3,
+    game_options={"k": 3},
     model="model3",
     sizes=(3, 4),
-    gin=GINConfig(layers=1, hidden=8, head=8, edges="compass8"),
+    network=GINConfig(layers=1, hidden=8, head=8, edges="compass8"),
     search=SearchConfig(kind="gumbel", simulations=2),
     selfplay=SelfPlayConfig(games=4, moves=8),
-    learner=LearnerConfig(batch_size=8, history=2, average=0.9),
+    learner=LearnerConfig(batch_size=8, history=2, ema_decay=0.9),
     evaluation=EvaluationConfig(every=0, games=2, simulations=2, sizes=(4, 6)),
 )
 
@@ -117,22 +118,30 @@ def test_a_workdir_with_other_settings_is_refused_with_the_difference(whole):
 
 def test_settings_younger_than_a_run_have_their_defaults_there(tmp_path):
     path = tmp_path / "config.json"
-    settings = dataclasses.asdict(TINY)
+    settings = {"schema": SCHEMA, "config": to_json(TINY)}
     old = copy.deepcopy(settings)
-    del old["selfplay"]["slips"]
-    path.write_text(json.dumps({"config": old}))
-    loop.check_same_settings(path, settings)
-    other = dataclasses.replace(TINY, selfplay=dataclasses.replace(TINY.selfplay, slips=0.5))
-    with pytest.raises(ValueError, match=r"selfplay\.slips: 0\.0 in the run, 0\.5 asked for"):
-        loop.check_same_settings(path, dataclasses.asdict(other))
-    path.write_text(json.dumps({"config": {**settings, "forgotten": 3}}))
-    with pytest.raises(ValueError, match="forgotten: 3 in the run, absent asked for"):
-        loop.check_same_settings(path, settings)
+    del old["config"]["selfplay"]["random_move_share"]
+    path.write_text(json.dumps(old))
+    loop.check_same_settings(path, loop.complete(TINY))
+    other = dataclasses.replace(TINY, selfplay=dataclasses.replace(TINY.selfplay, random_move_share=0.5))
+    with pytest.raises(ValueError, match=r"selfplay\.random_move_share: 0\.0 in the run, 0\.5 asked for"):
+        loop.check_same_settings(path, loop.complete(other))
+    path.write_text(json.dumps({**settings, "config": {**settings["config"], "forgotten": 3}}))
+    with pytest.raises(ValueError, match="no setting 'forgotten'"):
+        loop.check_same_settings(path, loop.complete(TINY))
+
+
+def test_how_a_run_is_evaluated_may_change_between_its_stretches(tmp_path):
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({"schema": SCHEMA, "config": to_json(loop.complete(TINY))}))
+    other = dataclasses.replace(TINY, evaluation=dataclasses.replace(TINY.evaluation, games=4))
+    loop.check_same_settings(path, loop.complete(other))
+    assert loop.stored_config(path).evaluation.games == 4
 
 
 def test_the_learner_is_shown_what_surprised_the_search():
     """Every second position is a surprise, and nothing else is dealt out."""
-    config = dataclasses.replace(TINY, learner=dataclasses.replace(TINY.learner, surprise=1.0))
+    config = dataclasses.replace(TINY, learner=dataclasses.replace(TINY.learner, surprise_weight=1.0))
     shown = []
 
     def learn(state, key, batch):
@@ -142,7 +151,7 @@ def test_the_learner_is_shown_what_surprised_the_search():
     program = make_program(config)._replace(learn=learn)
     marks = np.arange(16, dtype=np.float32) % 2
     replay = Replay(config.learner.history)
-    replay.add(Positions.blank(program.game.max_size, 16)._replace(surprise=marks, outcome=marks))
+    replay.add(Positions.blank(program.game.max_size, 16)._replace(surprise_weight=marks, outcome=marks))
     optimise(program, start(program), replay, jax.random.key(0), lambda phase, done, total: None)
     assert len(shown) == 16
     assert set(shown) == {1.0}
@@ -203,25 +212,18 @@ def test_a_run_may_start_from_trained_weights_on_larger_boards(whole, tmp_path):
     assert_same(start(program, weights).learner.variables, weights)
     list(loop.run(larger, tmp_path / "tuned", iterations=1, init_from=load_agent(workdir)))
     assert load_agent(tmp_path / "tuned").trained_sizes == (5,)
-    wider = dataclasses.replace(TINY, gin=dataclasses.replace(TINY.gin, hidden=16))
+    wider = dataclasses.replace(TINY, network=dataclasses.replace(TINY.network, hidden=16))
     with pytest.raises(ValueError, match="do not fit this network"):
         list(loop.run(wider, tmp_path / "wider", iterations=1, init_from=load_agent(workdir)))
     assert not (tmp_path / "wider").exists()
 
 
-def test_a_game_of_ones_own_can_be_trained(tmp_path):
-    made = []
-
-    def make(max_size):
-        made.append(max_size)
-        return make_game("gomoku", max_size, k=4)
-
-    config = dataclasses.replace(
-        TINY, sizes=(4, 5), evaluation=dataclasses.replace(TINY.evaluation, sizes=(6,))
-    )
-    rows = list(loop.run(config, tmp_path / "run", iterations=1, make=make))
-    assert made == [5, 6]
-    assert "greedy_6" in rows[0]
+def test_evaluations_that_could_not_be_played_are_refused_before_anything_runs(tmp_path):
+    for change in ({"games": 3}, {"games": -2}, {"sizes": (2,)}, {"simulations": 0}, {"every": -1}):
+        config = dataclasses.replace(TINY, evaluation=dataclasses.replace(TINY.evaluation, **change))
+        with pytest.raises(ValueError, match=f"evaluation.{next(iter(change))}"):
+            list(loop.run(config, tmp_path / "run", iterations=1))
+    assert not (tmp_path / "run").exists()
 
 
 def test_an_iteration_leaves_the_state_before_it_as_it_was():
@@ -242,11 +244,15 @@ def test_an_iteration_leaves_the_state_before_it_as_it_was():
         ({"sizes": (2, 4)}, "board side 2 is too small"),
         ({"selfplay": SelfPlayConfig(games=4, moves=7)}, "multiple of 2"),
         ({"selfplay": SelfPlayConfig(games=0)}, "selfplay.games=0"),
-        ({"selfplay": SelfPlayConfig(games=4, full_share=0.0)}, "full_share=0.0"),
-        ({"learner": LearnerConfig(passes=0.0)}, "more than 0 passes"),
-        ({"learner": LearnerConfig(batch_size=8, piece=3)}, "piece=3 does not divide"),
-        ({"learner": LearnerConfig(average=1.0)}, "average=1.0"),
-        ({"model": "saz", "subgraphs": SubgraphConfig(shrink=2)}, "cannot play on board side 3"),
+        ({"seed": -1}, "seed=-1"),
+        ({"seed": 2**40}, "seed=1099511627776"),
+        ({"learner": LearnerConfig(learning_rate=-1.0)}, "learning_rate=-1.0"),
+        ({"learner": LearnerConfig(l2=-1.0)}, "l2=-1.0"),
+        ({"selfplay": SelfPlayConfig(games=10**9)}, "GB of memory"),
+        ({"learner": LearnerConfig(epochs=0.0)}, "more than 0 passes"),
+        ({"learner": LearnerConfig(batch_size=8, microbatch=3)}, "microbatch=3; use 0 or a divisor"),
+        ({"learner": LearnerConfig(ema_decay=1.0)}, "ema_decay=1.0"),
+        ({"model": "saz", "ensemble": SubgraphConfig(shrink=2)}, "cannot play on board side 3"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused_before_anything_is_written(change, message, tmp_path):

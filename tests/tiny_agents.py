@@ -4,16 +4,21 @@ import jax
 
 from saz_jax.agents.agent import Agent
 from saz_jax.config import CNNConfig, FCNConfig, GINConfig, ModelConfig, SearchConfig
+from saz_jax.config.registry import MODELS
 from saz_jax.games import make_game
-from saz_jax.models.registry import make_model
+from saz_jax.models import make_model
 
 GIN = GINConfig(layers=1, hidden=4, head=4)
 
 
 def tiny_agent(game_name, model, sizes, gin=GIN, seed=0):
     """An agent that says it was trained on `sizes`."""
-    cnn = CNNConfig(side=max(sizes), channels=2, dense=(4, 4))
-    config = ModelConfig(model, gin, cnn, FCNConfig(blocks=1, channels=4))
+    networks = {
+        "gin": gin,
+        "cnn": CNNConfig(side=max(sizes), channels=2, dense=(4, 4)),
+        "fcn": FCNConfig(blocks=1, channels=4),
+    }
+    config = ModelConfig(model, networks[MODELS.find(model).network])
     game = make_game(game_name, max(sizes))
     variables = make_model(config, game).network.init(jax.random.key(seed))
     search = SearchConfig(kind="gumbel", simulations=2)

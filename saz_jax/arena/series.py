@@ -164,7 +164,7 @@ def evaluate(evaluation: Evaluation, progress: Progress | None = None) -> dict[s
                 progress=progress.played,
             )
             if evaluation.records is not None:
-                names = (config.player, config.opponent)
+                names = (results.data["config"]["player"], results.data["config"]["opponent"])
                 write_records(
                     evaluation.records, f"{config.game}-{size}-run{run}", game, names, match.records
                 )

@@ -78,10 +78,11 @@ def as_plain(cls: type, parsed: Any) -> Any:
     values = {field.name: getattr(parsed, field.name) for field in dataclasses.fields(cls)}
     if OPTIONS in values and not isinstance(values[OPTIONS], Mapping):
         values[OPTIONS] = given_options(values[OPTIONS])
-    if "search" in values and dataclasses.is_dataclass(values["search"]):
-        settings = SEARCHES.find(values["search"].kind).settings
+    search: Any = values.get("search")
+    if dataclasses.is_dataclass(search):
+        settings = SEARCHES.find(getattr(search, "kind", "")).settings
         assert settings is not None
-        values["search"] = settings(**vars(values["search"]))
+        values["search"] = settings(**vars(search))
     return cls(**values)
 
 

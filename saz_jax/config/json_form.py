@@ -105,7 +105,7 @@ def _is_mapping(origin: Any) -> bool:
     return isinstance(origin, type) and issubclass(origin, Mapping)
 
 
-def _finite(value: float, where: str) -> float:
+def _finite(value: Any, where: str) -> float:
     try:
         number = float(value)
     except OverflowError:

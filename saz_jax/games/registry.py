@@ -54,13 +54,13 @@ def find_game(text: str) -> str:
     if not isinstance(text, str) or ":" not in text:
         return GAMES.find(text).name
     module, _, function = text.partition(":")
-    make = getattr(import_plugin(module), function, None)
-    if not callable(make):
+    make: Any = getattr(import_plugin(module), function, None)
+    if make is None or not callable(make):
         raise ValueError(f"{module} has no function {function!r}; name a maker, make(max_size) -> Game")
-    game = _first_that_fits(make)
+    game: Any = _first_that_fits(typing.cast(GameMaker, make))
     if not isinstance(game, Game):
         raise ValueError(f"{text} makes {type(game).__name__}, no Game; name a maker, make(max_size) -> Game")
-    register_game(game.name, make)
+    register_game(game.name, typing.cast(GameMaker, make))
     return game.name
 
 

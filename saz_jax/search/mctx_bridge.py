@@ -20,7 +20,8 @@ Illegal moves: mctx masks them at the root only, and only if told, so always pas
 minimum, that is, probability 0.  That is enough for the default q-transforms of both policies: under
 `qtransform_completed_by_mix_value` and `qtransform_by_parent_and_siblings` some legal move always scores
 higher than a move of probability 0 that was never visited.  It is not enough for raw Q-values: there an
-unvisited move has Q = 0 and beats legal moves whose Q is negative.  `mctx_qtransform` gives raw Q-values without that flaw.
+unvisited move has Q = 0 and beats legal moves whose Q is negative.  `mctx_qtransform` gives raw Q-values
+without that flaw.
 
 Embeddings: a q-transform sees only the tree, so the embedding is the whole position, and the legal moves of a
 node are `tree.embeddings.legal[node]`.

@@ -6,7 +6,7 @@ for as many iterations as it takes, and nothing is lost or invented in between.
 
 from collections import deque
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -14,12 +14,15 @@ from numpy.typing import ArrayLike
 
 from saz_jax.types import Observation
 
+_seen: Any = Observation
+"""Typed for jax; here it holds numpy arrays."""
+
 
 class Positions(NamedTuple):
     """M positions of self-play, in the order in which each game reached them."""
 
-    observation: Observation
-    """What the player to move saw, as numpy."""
+    observation: Any
+    """`Observation` of numpy arrays: what the player to move saw."""
     policy: np.ndarray
     """float32[M, V]: the search's policy."""
     surprise: np.ndarray
@@ -38,7 +41,7 @@ class Positions(NamedTuple):
         """`count` positions that are all zero."""
         nodes = max_size * max_size + 1
         return cls(
-            observation=Observation(
+            observation=_seen(
                 board=np.zeros((count, max_size, max_size), np.int8),
                 size=np.zeros(count, np.int32),
                 to_play=np.zeros(count, np.int8),
@@ -65,7 +68,7 @@ class Positions(NamedTuple):
     @classmethod
     def from_columns(cls, columns: Mapping[str, np.ndarray]) -> "Positions":
         """The inverse of `columns`."""
-        seen = Observation(*(columns[name] for name in Observation._fields))
+        seen = _seen(*(columns[name] for name in Observation._fields))
         return cls(seen, *(columns[name] for name in cls._fields[1:]))
 
 
