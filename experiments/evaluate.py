@@ -19,7 +19,7 @@ from rich.table import Table
 
 from saz_jax.arena import series
 from saz_jax.arena.series import MatchConfig
-from saz_jax.cli import compilation_cache
+from saz_jax.cli import compilation_cache, flags
 from saz_jax.cli.console import plain_errors, stops_soon
 from saz_jax.cli.games_bar import GamesBar, MatchDisplay
 
@@ -38,7 +38,7 @@ class Arguments:
 def main(argv: list[str]) -> None:
     """Parse, play, print."""
     with plain_errors():
-        arguments = tyro.cli(Arguments, args=argv, description=__doc__)
+        arguments = flags.parse_match(Arguments, "match", MatchConfig, argv, __doc__)
     kept = "; the same command continues after the last whole run" if arguments.json else ""
     with stops_soon(f"stopped{kept}"), plain_errors():
         compilation_cache.enable()

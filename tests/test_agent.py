@@ -11,6 +11,7 @@ import pytest
 
 from saz_jax.agents import agent as agent_module
 from saz_jax.agents.agent import CHECKPOINTS, EXPORT, Agent, load_agent
+from saz_jax.agents.players import greedy_player, random_player
 from saz_jax.config import CNNConfig, FCNConfig, GINConfig, ModelConfig, SearchConfig
 from saz_jax.config.registry import MODELS
 from saz_jax.games import make_game
@@ -113,11 +114,11 @@ def change_facts(path: Path, **changes: Any) -> None:
     ("changes", "message"),
     [
         (
-            {"model": {"name": "model3", "gin": {"hidden": 9}}},
+            {"model": {"name": "model3", "network": {"hidden": 9}}},
             r"do not fit the network of model3: .*8\] there and",
         ),
         ({"model": {"name": "model3"}}, "do not fit the network of model3"),
-        ({"model": {"name": "model9"}}, "agent.model.name must be one of saz, model1"),
+        ({"model": {"name": "model9"}}, "its model 'model9' is not registered here"),
         ({"model": {"depth": 3}}, "agent.model has no setting 'depth'"),
         ({"search": {"simulations": "many"}}, "agent.search.simulations must be int, not 'many'"),
         ({"trained_sizes": [5.5]}, r"agent.trained_sizes\[0\] must be int, not 5.5"),
@@ -193,10 +194,54 @@ def test_weights_of_one_network_play_as_its_other_models():
     agent, states = make_agent("saz"), openings(6, 5, 6)
     for name in ("model2", "model3", "model4"):
         assert agent.player(agent.game(6), model=name, raw=True)(jax.random.key(0), states).shape == (2,)
-    with pytest.raises(ValueError, match="these weights do not fit the network of model1"):
-        agent.player(agent.game(6), model="model1")
-    with pytest.raises(ValueError, match="unknown model 'model9'; choose one of saz"):
-        agent.player(agent.game(6), model="model9")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="model5 slides a network for one board side"):
+        agent.player(agent.game(6), model="model5")
+    with pytest.raises(ValueError, match="unknown model 'model9'; choose one of fcn"):
+        agent.player(agent.game(6), model="model9")
+
+
+def test_a_player_takes_one_position_as_well_as_a_batch():
+    agent, states = make_agent(), openings(6, 5, 6)
+    game, key = agent.game(6), jax.random.key(0)
+    one = jax.tree.map(lambda x: x[0], states)
+    for player in (agent.player(game), random_player(), greedy_player(game)):
+        assert player(key, one).shape == ()
+        assert player(key, states).shape == (2,)
+
+
+def test_an_analyst_tells_what_the_search_found():
+    agent, states = make_agent(), openings(6, 5, 6)
+    game = agent.game(6)
+    found = agent.analyst(game, simulations=4)(jax.random.key(0), jax.tree.map(lambda x: x[0], states))
+    assert found.visits.shape == (37,)
+    assert int(found.visits.sum()) == 4
+    assert found.value.shape == ()
+
+
+@pytest.mark.parametrize("temperature", [float("inf"), float("nan"), -1.0, "hot"])
+def test_a_temperature_that_is_no_finite_number_is_refused(temperature):
+    agent = make_agent()
+    with pytest.raises(ValueError, match="temperature="):
+        agent.player(agent.game(6), raw=True, temperature=temperature)
+
+
+def test_a_raw_player_stays_legal_however_hot():
+    agent, states = make_agent(), openings(6, *[5] * 64)
+    actions = agent.player(agent.game(6), raw=True, temperature=1e30)(jax.random.key(0), states)
+    assert np.take_along_axis(np.asarray(states.legal), np.asarray(actions)[:, None], 1).all()
+
+
+@pytest.mark.parametrize("name", [None, 3, "x" * 5000])
+def test_what_can_name_no_agent_is_refused(name):
+    with pytest.raises(ValueError, match=r"names no agent|is no path"):
+        load_agent(name)
+
+
+def test_a_crafted_file_of_a_billion_layers_is_refused_at_once(tmp_path):
+    make_agent().export(tmp_path / "x.npz")
+    change_facts(tmp_path / "x.npz", model={"name": "model3", "network": {"kind": "gin", "layers": 10**9}})
+    with pytest.raises(ValueError, match="layers=1000000000"):
+        load_agent(tmp_path / "x.npz")
 
 
 def test_a_small_cnn_slides_over_a_larger_board_but_does_not_read_it():
@@ -212,9 +257,9 @@ def test_a_small_cnn_slides_over_a_larger_board_but_does_not_read_it():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"simulations": 0}, "simulations=0; a search needs at least 1"),
-        ({"kind": "minimax"}, "unknown search.* 'minimax'; choose puct or gumbel"),
-        ({"temperature": -1.0}, "temperature=-1.0 is negative; use 0 for the best move"),
+        ({"simulations": 0}, "simulations=0; a search needs a whole number of at least 1"),
+        ({"search": "minimax"}, "unknown search.* 'minimax'; choose one of gumbel, puct"),
+        ({"temperature": -1.0}, "temperature=-1.0; use 0 for the best move"),
     ],
 )
 def test_settings_that_no_player_can_have_are_refused_at_once(options: dict[str, Any], message: str):

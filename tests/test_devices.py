@@ -79,9 +79,11 @@ def test_four_devices_give_the_gradient_of_one(tmp_path):
             rng, count = np.random.default_rng(0), 16
             batch = Positions.blank(5, count)
             batch = batch._replace(
-                board=rng.integers(-1, 2, batch.board.shape).astype(np.int8),
-                size=np.full(count, 5, np.int32), to_play=np.ones(count, np.int8), legal=batch.legal | True,
-                policy=rng.dirichlet(np.ones(26), count).astype(np.float32), searched=batch.searched | True,
+                observation=batch.observation._replace(
+                    board=rng.integers(-1, 2, (count, 5, 5)).astype(np.int8),
+                    size=np.full(count, 5, np.int32), to_play=np.ones(count, np.int8),
+                    legal=np.ones((count, 26), bool)),
+                policy=rng.dirichlet(np.ones(26), count).astype(np.float32),
                 outcome=rng.choice([-1.0, 1.0], count).astype(np.float32))
             network = make_gin(GINConfig(hidden=8, head=8, dropout=0.0), 5)
             init, step = make_learner(network, LearnerConfig())

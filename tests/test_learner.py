@@ -80,7 +80,7 @@ def test_the_loss_is_the_hand_computed_one():
 @pytest.mark.parametrize("edges", ["grid4", "compass8"])
 def test_pieces_add_up_to_the_gradient_of_the_whole_batch(edges):
     network = make_gin(dataclasses.replace(GIN, edges=edges, norm="layer"), 5)
-    batch = positions()._replace(searched=jnp.arange(6) % 3 > 0)
+    batch = positions()
     results = []
     for piece in (0, 2):
         init, step = make_learner(network, LearnerConfig(l2=0.1, microbatch=piece))
@@ -102,18 +102,6 @@ def test_over_legal_moves_illegal_logits_do_not_matter():
     _, everything = one_step(batch)
     _, legal = one_step(batch, policy_over="legal")
     assert legal.policy < everything.policy
-
-
-def test_a_move_without_a_full_search_teaches_the_value_only():
-    batch = positions()
-    none = batch._replace(searched=jnp.zeros(6, bool))
-    state, losses = one_step(none)
-    assert losses.policy == 0
-    assert losses.value > 0
-    before = NETWORK.init(jax.random.key(0))["params"]["policy_and_value"]["kernel"]
-    after = state.variables["params"]["policy_and_value"]["kernel"]
-    np.testing.assert_array_equal(after[:, 0], before[:, 0])
-    assert np.any(after[:, 1] != before[:, 1])
 
 
 def test_the_average_follows_slowly_and_without_averaging_it_is_the_weights():

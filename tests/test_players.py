@@ -76,7 +76,7 @@ def test_greedy_plays_the_best_of_all_moves_and_every_best_move(name):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("greedy_side", [1, -1])
 def test_greedy_clearly_beats_random(name, greedy_side):
-    game, games = make_game(name, 6), 60
+    game, games = make_game(name, 6), 400
     greedy, chance, step = greedy_player(game), random_player(), jax.vmap(game.step)
 
     @functools.partial(jax.jit, static_argnums=1)
@@ -92,8 +92,8 @@ def test_greedy_clearly_beats_random(name, greedy_side):
     final = play(jax.random.key(5), game.max_moves)
     assert final.terminated.all()
     score = float((greedy_side * final.outcome).mean())
-    # Between equals the mean of 60 games strays by 0.13; the margin is twice that.
-    assert score > 0.26
+    # Between equals the mean of 400 games strays by 0.05; the margin is twice that.
+    assert score > 0.1
 
 
 def test_greedy_scores_moves_in_chunks_where_all_successors_would_not_fit(monkeypatch):

@@ -15,7 +15,8 @@ def numbered(count: int, first: int = 0, lane: np.ndarray | None = None) -> Posi
     blank = Positions.blank(N, count)
     lanes = np.zeros(count, np.int32) if lane is None else lane.astype(np.int32)
     number = np.arange(first, first + count, dtype=np.int32)
-    return blank._replace(size=number, lane=lanes, to_play=np.where(number % 2, -1, 1).astype(np.int8))
+    seen = blank.observation._replace(size=number, to_play=np.where(number % 2, -1, 1).astype(np.int8))
+    return blank._replace(observation=seen, lane=lanes)
 
 
 def test_an_ended_game_releases_all_its_positions_with_the_outcome_seen_by_the_player_to_move():

@@ -244,7 +244,7 @@ def test_a_training_curve_shows_losses_and_outcomes(tmp_path):
 def test_reports_name_the_extra_that_figures_need():
     script = (
         "import sys; sys.modules['matplotlib.figure'] = None\n"
-        "from saz_jax import report\n"
+        "from saz_jax.render import figures\n"
         "try: figures.figure(1)\n"
         "except ValueError as error: print(error)"
     )

@@ -48,9 +48,9 @@ def test_a_game_that_ends_restarts_at_once_on_a_side_of_the_list():
     _, _, record = played(game, (3, 4), moves=24)
     assert record.ended.sum() > 8
     for t, b in zip(*np.nonzero(record.ended[:-1]), strict=True):
-        fresh = game.init(int(record.size[t + 1, b]))
-        assert not record.board[t + 1, b].any()
-        assert record.size[t + 1, b] in (3, 4)
+        fresh = game.init(int(record.observation.size[t + 1, b]))
+        assert not record.observation.board[t + 1, b].any()
+        assert record.observation.size[t + 1, b] in (3, 4)
         np.testing.assert_array_equal(record.legal[t + 1, b], fresh.legal)
         assert record.to_play[t + 1, b] == 1
 
@@ -58,7 +58,7 @@ def test_a_game_that_ends_restarts_at_once_on_a_side_of_the_list():
 def test_policies_are_distributions_over_legal_moves():
     _, _, record = played(make_game("othello", 6), (4, 5, 6), moves=16)
     np.testing.assert_allclose(record.policy.sum(-1), 1, atol=1e-5)
-    assert not record.policy[~record.legal].any()
+    assert not record.policy[~record.observation.legal].any()
 
 
 def test_targets_have_the_right_sign_for_both_colours_and_through_forced_passes():
@@ -82,11 +82,17 @@ def test_targets_have_the_right_sign_for_both_colours_and_through_forced_passes(
     assert {-1.0, 1.0} <= set(ended.outcome.tolist())
 
 
-def test_a_share_of_the_moves_is_searched_in_full():
-    _, _, record = played(make_game("gomoku", 5, k=4), (5,), 64, full_share=0.25, fast_simulations=2)
-    share = record.searched[:, 0].mean()
-    assert 0.05 < share < 0.5
-    assert (record.searched == record.searched[:, :1]).all()
+def test_moves_are_drawn_before_temperature_moves_and_the_best_after_it():
+    """With a uniform prior and no values to tell moves apart, all games play alike once they stop drawing."""
+    game = make_game("gomoku", 5, k=4)
+
+    def actions(temperature_moves):
+        _, _, record = played(game, (5,), 4, games=16, temperature_moves=temperature_moves)
+        stones = np.abs(np.asarray(record.observation.board[1:], np.int8) - record.observation.board[:-1])
+        return [len({board.tobytes() for board in move}) for move in stones]
+
+    assert actions(0)[0] == 1
+    assert actions(25)[0] > 4
 
 
 def test_new_games_may_begin_with_random_plies_but_never_end_with_them():

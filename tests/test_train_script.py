@@ -108,7 +108,7 @@ def test_a_signal_saves_and_says_how_to_continue(number, tmp_path):
         (["--init-from", "nobody"], "no agent at nobody"),
         (["--selfplay.games", "0"], "selfplay.games=0"),
         (["--search.simulations", "0"], "simulations=0"),
-        (["--learner.surprise", "2"], "learner.surprise_weight=2.0"),
+        (["--learner.surprise-weight", "2"], "learner.surprise_weight=2.0"),
         (["--model", "model1", "--sizes", "5", "6"], "cannot play on board side 5"),
         (["--workdir", "README.md"], "is a file"),
     ],

@@ -151,7 +151,7 @@ def test_the_learner_is_shown_what_surprised_the_search():
     program = make_program(config)._replace(learn=learn)
     marks = np.arange(16, dtype=np.float32) % 2
     replay = Replay(config.learner.history)
-    replay.add(Positions.blank(program.game.max_size, 16)._replace(surprise_weight=marks, outcome=marks))
+    replay.add(Positions.blank(program.game.max_size, 16)._replace(surprise=marks, outcome=marks))
     optimise(program, start(program), replay, jax.random.key(0), lambda phase, done, total: None)
     assert len(shown) == 16
     assert set(shown) == {1.0}

@@ -42,11 +42,25 @@ def given_options(flags: Any) -> dict[str, Any]:
     return {name: value for name, value in vars(flags).items() if value is not None}
 
 
-def with_option_flags(cls: type, game: str) -> type:
-    """The settings `cls` whose field `game_options` is one flag for each option of `game`."""
-    options = option_flags(game)
-    flat = Annotated[options, tyro.conf.arg(name="")]
-    return _retyped(cls, {OPTIONS: (flat, options())})
+def parse_match(arguments: type, field: str, cls: type, argv: Sequence[str], description: str | None) -> Any:
+    """`arguments` with its `field` of the settings `cls`, a match or a tournament of the game in `argv`.
+
+    Each option of the game is a flag, and players are named by text.
+    """
+    game = named(argv, game=None)["game"]
+    options = (
+        option_flags(find_game(game)) if game else dataclasses.make_dataclass("GameOptions", [], frozen=True)
+    )
+    types: dict[str, tuple[Any, Any]] = {OPTIONS: (Annotated[options, tyro.conf.arg(name="")], options())}
+    for name in ("player", "opponent"):
+        known = {f.name: f.default for f in dataclasses.fields(cls)}
+        if name in known:
+            types[name] = (str, known[name])
+    settings = Annotated[_retyped(cls, types), tyro.conf.arg(name="")]
+    typed = dataclasses.make_dataclass("Arguments", [(field, settings)], bases=(arguments,), frozen=True)
+    parsed = tyro.cli(typed, args=argv, description=description)
+    values = {f.name: getattr(parsed, f.name) for f in dataclasses.fields(arguments)}
+    return arguments(**{**values, field: as_plain(cls, values[field])})
 
 
 def typed_training(config: TrainConfig) -> type:
@@ -90,7 +104,8 @@ def _retyped(cls: type, types: Mapping[str, tuple[Any, Any]]) -> type:
     """A subclass of a settings dataclass with other types and defaults for some fields, same docstrings."""
     fields = []
     for name, (kind, default) in types.items():
-        fields.append((name, kind, dataclasses.field(default=default)))
+        required = default is dataclasses.MISSING
+        fields.append((name, kind) if required else (name, kind, dataclasses.field(default=default)))
     made = dataclasses.make_dataclass(cls.__name__, fields, bases=(cls,), frozen=True)
     made.__doc__ = cls.__doc__
     return made

@@ -20,6 +20,7 @@ from saz_jax.games.board import (
     symmetry,
 )
 from saz_jax.games.playthrough import random_games, replay_games
+from saz_jax.games.registry import checked
 from saz_jax.types import Game, GameState
 
 GameMaker: TypeAlias = Callable[[int], Game]
@@ -56,10 +57,14 @@ def check_game(make: GameMaker, largest: int = 13) -> tuple[str, ...]:
 
 def play_sample(make: GameMaker, largest: int) -> Sample:
     """Random games on every side up to `largest`."""
-    game = make(largest)
+
+    def made(max_size: int) -> Game:
+        return checked(make(max_size))
+
+    game = made(largest)
     sizes = np.repeat(np.arange(game.min_size, largest + 1), 2)
     states, actions = random_games(game, sizes, seed=0, length=game.max_moves + 2)
-    return Sample(make, game, sizes, states, actions)
+    return Sample(made, game, sizes, states, actions)
 
 
 def dtypes_and_shapes_are_those_of_the_record(sample: Sample) -> None:

@@ -116,7 +116,9 @@ def subgraphs_only(network: Network, config: ModelConfig, max_size: int) -> Mode
 
 def slid(network: Network, config: ModelConfig, max_size: int) -> Model:
     """A network for one small side, slid over the board (model 5)."""
-    side = network.sizes[0]
+    side, largest = network.sizes
+    if side != largest:
+        raise ValueError("model5 slides a network for one board side, such as the CNN; use model3 for others")
     # `network` itself reads, and learns from, boards of its side, padded or not; a window needs no padding.
     return Model(network, sliding_window(make_network_of(config.network, side), side), (side, None))
 
