@@ -117,6 +117,7 @@ def parse(argv: list[str]) -> Arguments:
         default = preset(given["preset"] or "", game, model, given["network"])
     if given["game"] and find_game(given["game"]) != default.game:
         raise ValueError(f"--game {given['game']} is not the game of that run, {default.game}; leave it out")
+    flags.check_options(default.game, argv)
     typed = flags.typed_training(default)
     arguments_type = dataclasses.make_dataclass(
         "Arguments", [("settings", Annotated[typed, tyro.conf.arg(name="")])], bases=(Arguments,), frozen=True

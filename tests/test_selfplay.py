@@ -51,7 +51,7 @@ def test_a_game_that_ends_restarts_at_once_on_a_side_of_the_list():
         fresh = game.init(int(record.observation.size[t + 1, b]))
         assert not record.observation.board[t + 1, b].any()
         assert record.observation.size[t + 1, b] in (3, 4)
-        np.testing.assert_array_equal(record.legal[t + 1, b], fresh.legal)
+        np.testing.assert_array_equal(record.observation.legal[t + 1, b], fresh.legal)
         assert record.to_play[t + 1, b] == 1
 
 

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from saz_jax.config import TrainConfig
-from saz_jax.config.registry import MODELS, SEARCHES
-from saz_jax.games.registry import find_game, option_types
+from saz_jax.config.registry import GAMES, MODELS, SEARCHES
+from saz_jax.games.registry import find_game, full_options, option_types
 
 OPTIONS = "game_options"
 
@@ -37,6 +37,16 @@ def option_flags(game: str) -> type:
     return dataclasses.make_dataclass("GameOptions", fields, frozen=True)
 
 
+def check_options(game: str, argv: Sequence[str]) -> None:
+    """Refuses flags that are options of other games only, in a sentence that names the game."""
+    own = option_types(game)
+    others = {option for name in GAMES.names() for option in option_types(name)} - set(own)
+    for word in argv:
+        option = word.partition("=")[0].removeprefix("--").replace("-", "_")
+        if word.startswith("--") and option in others:
+            full_options(game, {option: None})
+
+
 def given_options(flags: Any) -> dict[str, Any]:
     """The options that were given."""
     return {name: value for name, value in vars(flags).items() if value is not None}
@@ -48,6 +58,8 @@ def parse_match(arguments: type, field: str, cls: type, argv: Sequence[str], des
     Each option of the game is a flag, and players are named by text.
     """
     game = named(argv, game=None)["game"]
+    if game:
+        check_options(game, argv)
     options = (
         option_flags(find_game(game)) if game else dataclasses.make_dataclass("GameOptions", [], frozen=True)
     )

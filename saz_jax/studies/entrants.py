@@ -51,8 +51,7 @@ def fine_tuned(lab: Lab, game: str, before: Entrant, size: int) -> Entrant:
     if agent is None:
         raise ValueError(f"{before.label} has no weights to fine-tune; choose an agent")
     config = training_config(lab.budget, game, agent.model.name, size)
-    parts = {name: getattr(agent.model, name) for name in ("gin", "cnn", "fcn", "subgraphs")}
-    config = dataclasses.replace(config, **parts)
+    config = dataclasses.replace(config, network=agent.model.network, ensemble=agent.model.ensemble)
     minutes = lab.budget.tuning_share * training_minutes(lab, game)
     workdir = train(lab, "tuned", config, minutes, init_from=agent)
     return _entrant("tuned", str(workdir), before.model or agent.model.name)
