@@ -1,11 +1,10 @@
-"""Search: exact against a plain PUCT and against mctx, honest about the rules, blind to padding."""
+"""Search: exact against a plain PUCT, honest about the rules, blind to padding."""
 
 import functools
 from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
-import mctx
 import numpy as np
 import pytest
 
@@ -13,7 +12,7 @@ from saz_jax.config import SearchConfig
 from saz_jax.games import make_game
 from saz_jax.games.board import live_to_padded, padded_to_live
 from saz_jax.search.tree import tree_memory
-from saz_jax.search.tree_search import MASKED, exact, make_search, puct, share_of_stones
+from saz_jax.search.tree_search import MASKED, make_search, puct, share_of_stones
 from saz_jax.types import Array, Evaluation, Game, GameState
 from tests.oracles import puct as oracle
 from tests.oracles import tictactoe
@@ -187,27 +186,6 @@ def test_puct_equals_plain_python_on_real_positions(name, options, moves):
     game = make_game(name, 5, **options)
     states = wander(game, [4, 4, 5, 5], moves, seed=1)
     assert_equals_plain_puct(game, opinionated, states, SearchConfig("puct", 50))
-
-
-def test_gumbel_equals_mctx_where_no_game_ends():
-    game, simulations = make_game("gomoku", 7), 40
-    states = wander(game, [7, 6, 5, 7], 2, seed=2)
-
-    def recurrent(variables: Any, key: Any, action: Any, before: Any) -> Any:
-        after = jax.vmap(game.step)(before, action)
-        logits, value = exact(opinionated(None, key, after), after)
-        zero, output = jnp.zeros_like(value), mctx.RecurrentFnOutput
-        return output(reward=zero, discount=zero - 1, prior_logits=logits, value=value), after  # type: ignore
-
-    logits, value = exact(opinionated(None, KEY, states), states)
-    root = mctx.RootFnOutput(prior_logits=logits, value=value, embedding=states)  # type: ignore
-    policy: Any = functools.partial(mctx.gumbel_muzero_policy, gumbel_scale=0.0)
-    theirs = jax.jit(lambda: policy(None, KEY, root, recurrent, simulations, ~states.legal))()
-    ours = searcher(game, opinionated, SearchConfig("gumbel", simulations))(None, KEY, states, 0.0)
-    np.testing.assert_array_equal(ours.visits, theirs.search_tree.children_visits[:, 0])
-    np.testing.assert_array_equal(ours.action, theirs.action)
-    np.testing.assert_allclose(ours.policy, theirs.action_weights, atol=1e-5)
-    np.testing.assert_allclose(ours.value, theirs.search_tree.node_values[:, 0], atol=1e-6)
 
 
 PUZZLES = {

@@ -6,22 +6,21 @@
         variables, search_key, start, recurrent, simulations, invalid_actions=~states.legal
     )
 
-mctx values a move at Q = reward + discount * (value of the position after it); rewards and values are seen by
-the player to move:
+mctx values a move at Q = reward + discount * (value of the position after it).  A reward is seen by the
+player who moves, a value by the player to move.
 
 - The outcome of a game is the reward of the move that ends it.  A move that wins at once has Q = +1, one that
   loses -1, one that ties 0, however often it is visited.
-- After the end everything is 0: value, reward and discount.  A root that is already over has value 0, too,
-  for its outcome was the reward of the move that led there.
-- Before the end the discount is -1 where the turn passes to the other side, +1 where a side moves again.
+- After the end everything is 0: value, reward and discount.  A root that is already over has value 0 too: its
+  outcome was the reward of the move that led there.
+- Before the end the discount is -1 where the turn goes to the other side, +1 where the same side moves again.
 
-Illegal moves: mctx masks them at the root only, and only if told, so always pass it
-`invalid_actions=~states.legal`.  Below the root they are masked through the logits, which hold the dtype's
-minimum, that is, probability 0.  That is enough for the default q-transforms of both policies: under
-`qtransform_completed_by_mix_value` and `qtransform_by_parent_and_siblings` some legal move always scores
-higher than a move of probability 0 that was never visited.  It is not enough for raw Q-values: there an
-unvisited move has Q = 0 and beats legal moves whose Q is negative.  `mctx_qtransform` gives raw Q-values
-without that flaw.
+Illegal moves: mctx masks them at the root only, and only if told, so always pass
+`invalid_actions=~states.legal`.  Below the root they are masked through the prior logits, which hold the
+dtype's minimum there: probability 0.  That is enough for the default q-transforms of both policies,
+`qtransform_completed_by_mix_value` and `qtransform_by_parent_and_siblings`, which never rate an unvisited
+move above all others.  It is not enough for raw Q-values, under which an unvisited move has Q = 0 and beats
+legal moves of negative Q; `mctx_qtransform` gives raw Q-values without that flaw.
 
 Embeddings: a q-transform sees only the tree, so the embedding is the whole position, and the legal moves of a
 node are `tree.embeddings.legal[node]`.
@@ -54,8 +53,8 @@ def mctx_root(evaluate: EvaluateFn) -> RootFn:
     def root(variables: Variables, key: Array, states: GameState) -> mctx.RootFnOutput:
         if states.board.ndim != 3:
             raise ValueError(f"states.board has shape {states.board.shape}; mctx takes a batch [B, N, N]")
-        logits, value = _remaining(evaluate(variables, key, states), states)
-        return _RootFnOutput(prior_logits=logits, value=value, embedding=states)
+        said = _remaining(evaluate(variables, key, states), states)
+        return _RootFnOutput(prior_logits=said.logits, value=said.value, embedding=states)
 
     return root
 
@@ -71,13 +70,13 @@ def mctx_recurrent(game: Game, evaluate: EvaluateFn) -> mctx.RecurrentFn:
     ) -> tuple[mctx.RecurrentFnOutput, Any]:
         check_states(game, states, temperature=0)
         after = jax.vmap(game.step)(states, action)
-        logits, value = _remaining(evaluate(variables, key, after), after)
-        turn = (states.to_play * after.to_play).astype(value.dtype)
+        said = _remaining(evaluate(variables, key, after), after)
+        turn = (states.to_play * after.to_play).astype(said.value.dtype)
         output = _RecurrentFnOutput(
             reward=jnp.where(states.terminated, 0, after.outcome * states.to_play),
             discount=jnp.where(after.terminated, 0, turn),
-            prior_logits=logits,
-            value=value,
+            prior_logits=said.logits,
+            value=said.value,
         )
         return output, after
 
@@ -98,5 +97,5 @@ def mctx_qtransform(tree: mctx.Tree, node_index: Any) -> Array:
 
 def _remaining(evaluation: Evaluation, states: GameState) -> Evaluation:
     """Log-probabilities over legal moves, and the value of what is still to come: 0 after the end."""
-    logits, value = exact(evaluation, states)
-    return Evaluation(logits, jnp.where(states.terminated, 0, value))
+    evaluation = exact(evaluation, states)
+    return evaluation._replace(value=jnp.where(states.terminated, 0, evaluation.value))
