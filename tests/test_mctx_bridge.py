@@ -154,7 +154,7 @@ def test_the_evaluation_gets_the_variables_and_the_key():
 
 def test_the_subgraph_ensemble_searches_through_the_bridge():
     game = make_game("gomoku", 5, k=4)
-    model = make_model(ModelConfig("saz", gin=GINConfig(hidden=8, head=8)), game)
+    model = make_model(ModelConfig("saz", network=GINConfig(hidden=8, head=8)), game)
     states = wander(game, [4, 5], 3, seed=0)
     found = searcher(GUMBEL, game, model.evaluate, 4)(model.network.init(KEY), states)
     assert np.asarray(states.legal)[[0, 1], found.action].all()
