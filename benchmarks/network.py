@@ -37,7 +37,7 @@ def boards(side: int, batch: int) -> tuple[Observation, Array]:
 
 
 def without_sums(gin: GIN, features: Array, nodes: Array, train: bool) -> Output:
-    """The same network, in which no node hears of another one."""
+    """The same network, without any messages between nodes."""
 
     def nothing(h: Nodes, *_: Any) -> Nodes:
         return each(jnp.zeros_like, h)

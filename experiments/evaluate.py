@@ -46,7 +46,7 @@ def main(argv: list[str]) -> None:
         config, sizes = arguments.match, prepared.results.data["sizes"]
         try:
             with GamesBar(Console(stderr=True), *prepared.games()) as bar:
-                series.evaluate(prepared, MatchDisplay(bar, config))
+                series.play(prepared, MatchDisplay(bar, config))
         finally:
             if sizes:
                 Console().print(table(config, sizes))

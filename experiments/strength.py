@@ -81,7 +81,7 @@ def play(matches: Mapping[str, MatchConfig], folder: Path) -> None:
         total, done = prepared.games()
         if done < total:
             with GamesBar(Console(stderr=True), total, done) as bar:
-                series.evaluate(prepared, MatchDisplay(bar, match))
+                series.play(prepared, MatchDisplay(bar, match))
 
 
 if __name__ == "__main__":

@@ -151,7 +151,7 @@ Player: TypeAlias = Callable[[Array, GameState], Array]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Network:
-    """A network as four pure functions; nobody outside `networks/` knows which one it holds.
+    """A network as four pure functions; only `networks/` knows which network it holds.
 
     `nodes: bool[B, V]` says which nodes are present: the live points and the dummy node for a whole
     board, fewer for a subgraph.  Batches are already batched; do not `vmap` these.

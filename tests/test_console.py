@@ -1,4 +1,4 @@
-"""Manners of the scripts."""
+"""Shared behaviour of the command lines."""
 
 import signal
 import subprocess

@@ -18,7 +18,7 @@ from rich.console import Console
 from experiments import evaluate as script
 from saz_jax import make_game
 from saz_jax.arena import matches, series
-from saz_jax.arena.contestants import Contestant, agreed_options, read_contestant, weights_digest
+from saz_jax.arena.contestants import agreed_options, read_contestant, weights_digest
 from saz_jax.arena.game_records import plain_record, write_records
 from saz_jax.arena.series import MatchConfig
 from saz_jax.config import GINConfig, ModelConfig, SearchConfig
@@ -44,8 +44,8 @@ TIC_TAC_TOE = MatchConfig(
 
 @pytest.fixture(scope="module")
 def whole():
-    """An evaluation that nobody interrupted."""
-    return series.evaluate(series.prepare(TIC_TAC_TOE))
+    """A series that was never interrupted."""
+    return series.play(series.prepare(TIC_TAC_TOE))
 
 
 def without_time(sizes):
@@ -74,7 +74,7 @@ def test_results_hold_every_figure_for_every_size(whole):
 
 @pytest.mark.parametrize("stop_after", [1, 2, 3])
 def test_an_interrupted_evaluation_ends_like_one_that_was_not(tmp_path, whole, stop_after):
-    class Impatient(series.Progress):
+    class Impatient(series.Reporter):
         begun = 0
 
         def begin(self, size, run):
@@ -86,10 +86,10 @@ def test_an_interrupted_evaluation_ends_like_one_that_was_not(tmp_path, whole, s
 
     path = tmp_path / "out.json"
     with pytest.raises(KeyboardInterrupt):
-        series.evaluate(series.prepare(TIC_TAC_TOE, path), Impatient())
+        series.play(series.prepare(TIC_TAC_TOE, path), Impatient())
     kept = json.loads(path.read_text())["sizes"]
     assert sum(len(size["runs"]) for size in kept.values()) == stop_after
-    continued = series.evaluate(series.prepare(TIC_TAC_TOE, path))
+    continued = series.play(series.prepare(TIC_TAC_TOE, path))
     assert without_time(continued["sizes"]) == without_time(whole["sizes"])
     assert json.loads(path.read_text()) == continued
 
@@ -99,21 +99,21 @@ def test_a_file_of_results_grows_by_runs_and_by_sizes(whole, tmp_path):
     for sizes, runs in (((3,), 1), ((3,), 2), ((4,), 2)):
         prepared = series.prepare(dataclasses.replace(TIC_TAC_TOE, sizes=sizes, runs=runs), path)
         stored[sizes, runs] = prepared.games()
-        series.evaluate(prepared)
+        series.play(prepared)
     assert stored == {((3,), 1): (4, 0), ((3,), 2): (8, 4), ((4,), 2): (8, 0)}
     assert without_time(json.loads(path.read_text())["sizes"]) == without_time(whole["sizes"])
 
 
 def test_a_finished_evaluation_is_not_played_again(tmp_path):
-    class Forbidden(series.Progress):
+    class Forbidden(series.Reporter):
         def begin(self, size, run):
             raise AssertionError("a game was begun")
 
     path = tmp_path / "out.json"
     config = dataclasses.replace(TIC_TAC_TOE, sizes=(3,), runs=1)
-    first = series.evaluate(series.prepare(config, path))
+    first = series.play(series.prepare(config, path))
     assert first["sizes"]["3"]["standard_error"] is None
-    again = series.evaluate(series.prepare(config, path), Forbidden())
+    again = series.play(series.prepare(config, path), Forbidden())
     assert again["sizes"] == first["sizes"]
 
 
@@ -123,13 +123,13 @@ def test_another_seed_is_refused_by_the_same_file_and_plays_other_games(tmp_path
     other = dataclasses.replace(TIC_TAC_TOE, seed=1)
     with pytest.raises(ValueError, match="seed: 0 in the run, 1 asked for"):
         series.prepare(other, path)
-    played = series.evaluate(series.prepare(other))
+    played = series.play(series.prepare(other))
     assert without_time(played["sizes"]) != without_time(whole["sizes"])
 
 
 def test_records_of_all_games_replay_to_the_results(tmp_path):
     config = dataclasses.replace(TIC_TAC_TOE, sizes=(3,), runs=1, opening_moves=1)
-    result = series.evaluate(series.prepare(config, records=tmp_path / "games"))["sizes"]["3"]
+    result = series.play(series.prepare(config, records=tmp_path / "games"))["sizes"]["3"]
     files = sorted((tmp_path / "games").iterdir())
     assert len(files) == 4
     wins = 0
@@ -203,17 +203,15 @@ def test_an_agent_plays_with_search_as_another_model_or_raw_beyond_its_sizes(age
 
 
 def test_the_rules_are_those_that_the_agents_were_trained_with(agent):
-    trained, other = read_contestant(str(agent)), Contestant("other", trained_seat, "gomoku", {"k": 4})
+    trained = read_contestant(str(agent))
+    assert trained.agent is not None
+    other = dataclasses.replace(trained, agent=dataclasses.replace(trained.agent, game_options={"k": 4}))
     assert agreed_options("gomoku", {"k": None}, [trained, read_contestant("greedy")]) == {"k": 3}
     assert agreed_options("gomoku", {"k": 5}, [trained, other]) == {"k": 5}
     with pytest.raises(ValueError, match="k=3 and k=4; choose one with --k"):
         agreed_options("gomoku", {"k": None}, [trained, other])
     with pytest.raises(ValueError, match="trained on gomoku; it cannot play othello"):
         agreed_options("othello", {}, [trained])
-
-
-def trained_seat(game, size):
-    raise AssertionError("nobody sits down in this test")
 
 
 def test_other_weights_under_the_same_name_do_not_continue_a_file(agent, tmp_path):

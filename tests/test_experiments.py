@@ -13,12 +13,13 @@ import jax
 import pytest
 
 from saz_jax.agents.agent import load_agent
+from saz_jax.arena.contestants import Contestant
 from saz_jax.cli.studies import parse, reproduce_main, studies_of, study_main
-from saz_jax.studies import catalogue, entrants
+from saz_jax.studies import catalogue, lineup
 from saz_jax.studies.budgets import BUDGETS, Boards
 from saz_jax.studies.catalogue import STUDIES, interpolate, run_study, seconds_per_move
-from saz_jax.studies.entrants import GREEDY, az, can_play, fine_tuned, scalable, trained_on_tested
-from saz_jax.studies.laboratory import Entrant, Lab, introduce, play
+from saz_jax.studies.laboratory import Lab, facts, introduce, play
+from saz_jax.studies.lineup import GREEDY, az, can_play, fine_tuned, scalable, trained_on_tested
 from saz_jax.studies.reports import PAGE, REPORTS, write_page
 from tests.tiny_agents import tiny_agent
 
@@ -71,7 +72,7 @@ def test_a_study_stores_every_match_and_every_player(whole, players):
     for match in data["matches"].values():
         assert len(match["runs"]) == BUDGET.runs
         assert match["wins"] + match["ties"] + match["losses"] == BUDGET.games * BUDGET.runs
-    assert {facts["label"] for facts in data["players"].values()} == {"saz", "az"}
+    assert {known["label"] for known in data["players"].values()} == {"saz", "az"}
     assert len(data["players"]) == 3
     assert all(text.partition("@")[0] in players for text in data["players"])
     assert not (whole / "runs").exists(), "nothing was missing, so nothing is trained"
@@ -115,12 +116,17 @@ def test_other_settings_are_refused_by_the_same_folder(whole, players):
         run_table_3(whole, players, dataclasses.replace(BUDGET, games=4))
 
 
+def contestant_of(agent, model, text):
+    """A contestant of a study, labelled by its model, that plays as `model` with the weights of `agent`."""
+    return Contestant(text, lambda game, size: agent.player(game, model=model), agent, model, model)
+
+
 def test_results_whose_training_runs_are_elsewhere_are_refused_before_any_training(tmp_path):
     lab, run = Lab("tiny", BUDGET, tmp_path), tmp_path / "runs" / "tiny-gomoku-saz-5"
     agent = tiny_agent("gomoku", "saz", (5,))
     agent.export(run / "agent.npz")
     file = lab.open("go")
-    introduce(file, Entrant("saz", f"{run}@saz", agent, "saz"))
+    introduce(file, contestant_of(agent, "saz", f"{run}@saz"))
     file.save()
     lab.open("go")
     shutil.rmtree(run)
@@ -131,17 +137,21 @@ def test_results_whose_training_runs_are_elsewhere_are_refused_before_any_traini
 def test_other_weights_under_the_same_name_are_refused(tmp_path):
     file = Lab("tiny", BUDGET, tmp_path).open("go")
     for seed in (0, 0):
-        introduce(file, Entrant("saz", "somewhere", tiny_agent("gomoku", "saz", (5,), seed=seed), "saz"))
+        introduce(file, contestant_of(tiny_agent("gomoku", "saz", (5,), seed=seed), "saz", "somewhere"))
     with pytest.raises(ValueError, match="results of other weights of somewhere"):
-        introduce(file, Entrant("saz", "somewhere", tiny_agent("gomoku", "saz", (5,), seed=1), "saz"))
+        introduce(file, contestant_of(tiny_agent("gomoku", "saz", (5,), seed=1), "saz", "somewhere"))
 
 
 def test_agents_stand_for_the_models_that_they_can_be(tmp_path, monkeypatch):
     lab = Lab("tiny", BUDGET, tmp_path, tuple(save(tmp_path, *player) for player in PLAYERS))
-    monkeypatch.setattr(entrants, "train", lambda lab, role, *_: pytest.fail(f"{role} would be trained"))
+    monkeypatch.setattr(lineup, "train", lambda lab, role, *_: pytest.fail(f"{role} would be trained"))
     for model in ("saz", "model3", "model4"):
-        entrant = scalable(lab, "gomoku", model)
-        assert (entrant.label, entrant.model, entrant.text) == (model, model, f"{lab.agents[0]}@{model}")
+        found = scalable(lab, "gomoku", model)
+        assert (found.label, found.model, found.text) == (
+            model,
+            model,
+            f"{lab.agents[0]}@{model}",
+        )
     assert az(lab, "gomoku", 6).text.startswith(lab.agents[2])
     assert trained_on_tested(lab, "gomoku", "model1", 5).text.startswith(lab.agents[1])
     for missing in (
@@ -163,7 +173,7 @@ def save(folder, model, sizes, seed):
 def test_shipped_weights_are_used_unless_one_retrains(tmp_path, monkeypatch):
     tiny_agent("othello", "saz", (5,)).export(tmp_path / "weights" / "othello" / "agent.npz")
     monkeypatch.setattr("saz_jax.agents.agent.SHIPPED", (tmp_path / "weights",))
-    monkeypatch.setattr(entrants, "train", lambda lab, role, *_: pytest.fail(f"{role} would be trained"))
+    monkeypatch.setattr(lineup, "train", lambda lab, role, *_: pytest.fail(f"{role} would be trained"))
     shipped = Lab("tiny", dataclasses.replace(BUDGET, retrain=False), tmp_path)
     assert scalable(shipped, "othello", "model4").text == "othello@model4"
     with pytest.raises(pytest.fail.Exception, match="model3 would be trained"):
@@ -180,7 +190,7 @@ def test_all_players_train_as_long_as_the_saz_that_is_given_and_az_longer(tmp_pa
         asked.setdefault(role, []).append(minutes)
         return path
 
-    monkeypatch.setattr(entrants, "train", train)
+    monkeypatch.setattr(lineup, "train", train)
     for agents, base in (((str(path),), 4.0), ((), 60.0)):
         lab = Lab("tiny", dataclasses.replace(BUDGET, minutes=60.0, az_times=3.0), tmp_path, agents)
         asked.clear()
@@ -201,16 +211,16 @@ def test_model_1_is_what_azs_run_was_after_the_time_of_the_others(tmp_path, monk
         )
         agent.export(tmp_path / "stages" / f"{iteration:06}.npz")
     agent.export(tmp_path / "agent.npz")
-    monkeypatch.setattr(entrants, "train", lambda *_: tmp_path)
+    monkeypatch.setattr(lineup, "train", lambda *_: tmp_path)
     lab = Lab("tiny", dataclasses.replace(BUDGET, minutes=2.5, az_times=2.0), tmp_path)
     found = trained_on_tested(lab, "gomoku", "model1", 6)
-    assert (found.label, found.facts()["iterations"]) == ("model1", 3)
-    assert az(lab, "gomoku", 6).facts()["iterations"] == 9
+    assert (found.label, facts(found)["iterations"]) == ("model1", 3)
+    assert facts(az(lab, "gomoku", 6))["iterations"] == 9
 
 
 def test_a_small_cnn_plays_no_board_smaller_than_its_own():
-    entrant = Entrant("model5", "", tiny_agent("gomoku", "model5", (6,)), "model5")
-    assert [can_play(entrant, size) for size in (5, 6, 7)] == [False, True, True]
+    contestant = contestant_of(tiny_agent("gomoku", "model5", (6,)), "model5", "")
+    assert [can_play(contestant, size) for size in (5, 6, 7)] == [False, True, True]
     assert can_play(GREEDY, 5)
 
 
@@ -225,11 +235,11 @@ def test_what_is_missing_is_trained_once_and_found_again(tmp_path):
     said.clear()
     again = scalable(lab, "gomoku", "model4")
     assert said == []
-    assert again.facts()["weights"] == first.facts()["weights"]
-    (stage,) = entrants.small_stages(lab, "gomoku", "model3")
-    assert stage.entrant.label == "model3-stage-000001"
+    assert again.weights == first.weights
+    (stage,) = lineup.small_stages(lab, "gomoku", "model3")
+    assert stage.contestant.label == "model3-stage-000001"
     assert stage.minutes > 0
-    assert stage.entrant.facts()["weights"] == first.facts()["weights"]
+    assert stage.contestant.weights == first.weights
     longer = dataclasses.replace(lab, budget=dataclasses.replace(BUDGET, seed=1))
     with pytest.raises(ValueError, match="seed: 0 in the run, 1 asked for"):
         scalable(longer, "gomoku", "saz")
@@ -247,20 +257,20 @@ def test_stages_are_evenly_spaced_and_end_with_the_last(tmp_path):
     (tmp_path / "metrics.jsonl").write_text("\n".join(rows) + "\n")
     tiny_agent("gomoku", "model3", (5,)).export(tmp_path / "agent.npz")
     lab = Lab("tiny", dataclasses.replace(BUDGET, stages=4), tmp_path, (str(tmp_path),))
-    stages = entrants.small_stages(lab, "gomoku", "model3")
+    stages = lineup.small_stages(lab, "gomoku", "model3")
     assert [stage.minutes for stage in stages] == [2, 5, 8, 10]
     assert [stage.positions for stage in stages] == [200, 500, 800, 1000]
     many = dataclasses.replace(lab, budget=dataclasses.replace(BUDGET, stages=99))
-    assert len(entrants.small_stages(many, "gomoku", "model3")) == 10
+    assert len(lineup.small_stages(many, "gomoku", "model3")) == 10
 
 
 def test_equal_compute_gives_model3_the_ensembles_evaluations(tmp_path, monkeypatch):
     seconds = {("saz", 4): 2.0, ("model3", 4): 0.5, ("model3", 19): 2.0}
     monkeypatch.setattr(
-        catalogue, "seconds_per_move", lambda entrant, size, count: seconds[entrant.label, count]
+        catalogue, "seconds_per_move", lambda contestant, size, count: seconds[contestant.label, count]
     )
     agent = tiny_agent("othello", "saz", (5,))
-    ensemble, plain = (Entrant(model, "", agent, model) for model in ("saz", "model3"))
+    ensemble, plain = (contestant_of(agent, model, "") for model in ("saz", "model3"))
     lab = Lab("tiny", dataclasses.replace(BUDGET, simulations=4), tmp_path)
     # Side 6 has 3 subgraphs: 5 positions (4 simulations and the root), each asked about 4 times.
     counts = catalogue.fair_simulations(lab, ensemble, plain, 6)
@@ -281,18 +291,18 @@ def test_simulations_that_cost_no_time_are_not_extrapolated():
 
 
 def test_a_move_takes_time():
-    entrant = Entrant("model3", "", tiny_agent("gomoku", "model3", (5,)), "model3")
-    assert 0 < seconds_per_move(entrant, 5, 1) < 60
+    contestant = contestant_of(tiny_agent("gomoku", "model3", (5,)), "model3", "")
+    assert 0 < seconds_per_move(contestant, 5, 1) < 60
 
 
 def test_a_match_against_more_simulations_says_so(tmp_path):
     path = tmp_path / "x.npz"
     tiny_agent("gomoku", "model3", (5,)).export(path)
     lab = Lab("tiny", dataclasses.replace(BUDGET, runs=1), tmp_path)
-    entrant = Entrant("model3", f"{path}@model3", load_agent(path), "model3")
+    contestant = contestant_of(load_agent(path), "model3", f"{path}@model3")
     file = lab.open("equal_compute")
-    rival = dataclasses.replace(entrant, label="rival")
-    play(lab, file, ("gomoku", 5), entrant, rival, 3, also={"minutes": 7})
+    rival = dataclasses.replace(contestant, label="rival")
+    play(lab, file, ("gomoku", 5), contestant, rival, 3, also={"minutes": 7})
     match = file.data["matches"]["gomoku-5-model3-rival"]
     assert (match["simulations"], match["opponent_simulations"], match["minutes"]) == (1, 3, 7)
     stored = json.loads((tmp_path / "matches" / "tiny-gomoku-5-model3-rival.json").read_text())

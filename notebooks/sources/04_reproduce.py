@@ -52,7 +52,7 @@ match = series.MatchConfig(
     game="othello", player="othello", opponent="greedy", sizes=(16,), games=8, runs=1, simulations=16
 )
 prepared = series.prepare(match, results / "othello-greedy.json")
-found = series.evaluate(prepared, series.Progress())["sizes"]["16"]
+found = series.play(prepared, series.Reporter())["sizes"]["16"]
 print(
     f"othello against greedy on 16x16: {figures.outcome_text(found)}, {found['distinct_games']} games differ"
 )

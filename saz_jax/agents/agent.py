@@ -37,7 +37,7 @@ PACKAGE = Path(__file__).parent.parent
 SHIPPED = (PACKAGE.parent / "weights", PACKAGE / "weights")
 """Folders of shipped weights: of a clone, of an installed package."""
 MAX_PATH = 1000
-"""No system opens longer paths, and none says so kindly."""
+"""Longest path that is looked at: longer ones fail in the operating system with obscure errors."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,6 +6,7 @@ model; raw:agent, its policy without search.
 """
 
 import dataclasses
+import functools
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -21,19 +22,35 @@ from saz_jax.search.rollouts import rollout_player
 from saz_jax.types import Game, Player
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Contestant:
     """A player that can be seated at any game it knows."""
 
     text: str
+    """Its name on the command line and in files of results."""
     seat: Callable[[Game, int], Player]
     """(game, live side) -> Player; ValueError if it cannot play there."""
-    game: str | None = None
-    """The only game that it plays; None: any."""
-    options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    """Options of the game that it was trained with."""
-    weights: str | None = None
-    """A digest of its weights, if it has any: the same text may later name other weights."""
+    agent: Agent | None = None
+    """Whose weights it plays with; None: it has none and plays any game."""
+    model: str | None = None
+    """The model that its agent plays as, if not the one it was trained as."""
+    label: str = ""
+    """A shorter name for tables, where a study gives it one."""
+
+    @property
+    def game(self) -> str | None:
+        """The only game that it plays; None: any."""
+        return self.agent.game_name if self.agent else None
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """Options of the game that it was trained with."""
+        return self.agent.game_options if self.agent else {}
+
+    @functools.cached_property
+    def weights(self) -> str | None:
+        """A digest of its weights, if it has any: the same text may later name other weights."""
+        return weights_digest(self.agent) if self.agent else None
 
 
 def read_contestant(
@@ -121,7 +138,7 @@ def _seated(
             sizes=(size,),
         )
 
-    return Contestant(text, seat, agent.game_name, agent.game_options, weights_digest(agent))
+    return Contestant(text, seat, agent, model)
 
 
 def weights_digest(agent: Agent) -> str:

@@ -1,4 +1,4 @@
-"""Many games between two players, batched on device: nobody searches where a game is over or not its turn.
+"""Many games between two players, batched on device: no player searches finished games or the other side's moves.
 
 2W lanes are played side by side.  In the first W the player is to move, in the last W its opponent;
 after every ply the halves change places, since the side to move alternates.  A lane whose game is over
@@ -20,16 +20,16 @@ from saz_jax.search.memory import TooLargeError
 from saz_jax.types import Array, Game, GameState, Player
 
 MAX_LANES = 32
-"""W unless told otherwise: the players are asked about at most this many positions at a time."""
+"""Default upper bound on W, the batch size of a player's moves."""
 MIN_LANES = 4
 """Lanes are not halved below this W: compiling again would cost more than it saves."""
 PLIES_PER_CALL = 8
-"""Plies between two looks of the host at the games: for progress, without effect on the results."""
+"""Plies per compiled call; progress is reported in between, and the results do not depend on it."""
 ALMOST = 0.9
-"""What at most counts as played of a game under way."""
+"""Upper bound on the fraction counted for an unfinished game."""
 
-Progress: TypeAlias = Callable[[float], None]
-"""Called now and then with the number of games that are played, those under way in part."""
+GamesPlayed: TypeAlias = Callable[[float], None]
+"""Progress callback: the number of games played, unfinished ones counted in part."""
 
 
 class Records(NamedTuple):
@@ -82,7 +82,7 @@ def play_games(
     opening: Array | None = None,
     *,
     lanes: int | None = None,
-    progress: Progress | None = None,
+    progress: GamesPlayed | None = None,
 ) -> Records:
     """Plays G games from `starts[G]` to their ends; in game g the player has `colours[g]`.
 
@@ -134,7 +134,7 @@ def fitting_lanes(game: Game, players: Iterable[Player], games: int, lanes: int 
 
 
 def _fitting(game: Game, player: Player, width: int, lanes: int | None) -> int:
-    """`width`, or a smaller number of positions that the player can be asked about at once."""
+    """`width`, or the smaller batch whose search trees fit into memory."""
     states = jax.eval_shape(jax.vmap(game.init), jax.ShapeDtypeStruct((width,), jnp.int32))
     try:
         jax.eval_shape(player, jax.random.key(0), states)
@@ -155,7 +155,7 @@ def default_lanes(games: int) -> int:
 
 
 def _games_played(lanes: Lanes, ledger: Ledger, sizes: np.ndarray) -> float:
-    """Games that are over, and the part of those under way that seems to be behind them.
+    """Finished games, plus the estimated finished fraction of the others.
 
     Their length is guessed: all moves for each game that is over, but no more than the board has points.  The
     mean length of those that are over would be too small, because short games end first.

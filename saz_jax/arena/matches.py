@@ -16,7 +16,7 @@ from jax import lax
 
 from saz_jax.agents.agent import Agent
 from saz_jax.arena.contestants import read_contestant
-from saz_jax.arena.lanes import Progress, Records, check_lanes, play_games
+from saz_jax.arena.lanes import GamesPlayed, Records, check_lanes, play_games
 from saz_jax.arena.statistics import average_outcome
 from saz_jax.games.board import random_move
 from saz_jax.types import Array, Game, GameState, Player
@@ -73,7 +73,7 @@ def match(
     games: int,
     opening_moves: int = 0,
     lanes: int | None = None,
-    progress: Progress | None = None,
+    progress: GamesPlayed | None = None,
 ) -> MatchResult:
     """Plays `games` games on boards of side `size`, the player dark in every other one.
 

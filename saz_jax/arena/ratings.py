@@ -56,7 +56,7 @@ def expected_outcome(difference: float) -> float:
 
 
 def _resample(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
-    """float64[pairs, 3]: as many games for each pair, shared out as they might also have been.
+    """float64[pairs, 3]: results of as many games for each pair, resampled.
 
     A Bayesian bootstrap with Jeffreys' half a game for each result: drawing from the games that were
     played would be certain about a player that lost them all.

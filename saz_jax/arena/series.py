@@ -1,7 +1,7 @@
 """A player against an opponent over board sides and independent runs (Sec. 4.1): what the tables are made of.
 
-Each run of each size has its own key and is stored when it is over, so a stopped evaluation goes on with
-the next run and ends with the same results as one that was never stopped.
+Each run of each size has its own key and is stored when it is over, so a series that was stopped goes on
+with the next run and ends with the same results as one that never was.
 """
 
 import dataclasses
@@ -55,13 +55,13 @@ class MatchConfig:
     game_options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     """The game's own options; default: as the agents were trained, else the game's defaults."""
     lanes: int | None = None
-    """Positions that a player is asked about at once; default: up to 32. Another number plays other games."""
+    """Batch size of a player's moves; default: up to 32. Another number plays other games."""
     seed: int = 0
     """The same seed gives the same games."""
 
 
-class Progress:
-    """What an evaluation tells while it runs; override what you want to hear."""
+class Reporter:
+    """Callbacks of a series while it is played; override those you need."""
 
     def begin(self, size: int, run: int) -> None:
         """A run begins; runs are numbered from 0."""
@@ -74,8 +74,8 @@ class Progress:
 
 
 @dataclasses.dataclass(frozen=True)
-class Evaluation:
-    """A checked `MatchConfig`: all that can be wrong with it has been found before the first game."""
+class Series:
+    """A `MatchConfig` that has been checked: whatever is wrong with one is found before the first game."""
 
     config: MatchConfig
     tables: tuple[tuple[int, Game, Player, Player], ...]
@@ -93,9 +93,7 @@ class Evaluation:
         return config.games * config.runs * len(config.sizes), config.games * done
 
 
-def prepare(
-    config: MatchConfig, path: str | Path | None = None, records: str | Path | None = None
-) -> Evaluation:
+def prepare(config: MatchConfig, path: str | Path | None = None, records: str | Path | None = None) -> Series:
     """Loads the players, sets up the boards and opens the file of results; `ValueError` if anything is wrong.
 
     `records` is a folder that gets the record of every game.
@@ -136,21 +134,21 @@ def prepare(
         "weights": {player.text: player.weights, opponent.text: opponent.weights},
     }
     results = ResultsFile(path, stored, extends=("sizes", "runs"), seed=config.seed, sizes={})
-    return Evaluation(config, tables, lanes, results, Path(records) if records is not None else None)
+    return Series(config, tables, lanes, results, Path(records) if records is not None else None)
 
 
-def evaluate(evaluation: Evaluation, progress: Progress | None = None) -> dict[str, Any]:
+def play(series: Series, reporter: Reporter | None = None) -> dict[str, Any]:
     """Plays the runs that are missing; returns the data of the file of results.
 
     `data["sizes"]["16"]` holds, for board side 16, `outcome`, `standard_error` (None for one run), `wilson`
     (its 95% interval over all games), `wins`, `ties`, `losses`, `distinct_games` and the `runs`.
     """
-    config, results = evaluation.config, evaluation.results
-    progress = progress or Progress()
-    for (size, game, player, opponent), lanes in zip(evaluation.tables, evaluation.lanes, strict=True):
+    config, results = series.config, series.results
+    reporter = reporter or Reporter()
+    for (size, game, player, opponent), lanes in zip(series.tables, series.lanes, strict=True):
         stored = results.data["sizes"].get(str(size), {"runs": []})["runs"]
         for run in range(len(stored), config.runs):
-            progress.begin(size, run)
+            reporter.begin(size, run)
             began = time.monotonic()
             match = matches.match(
                 game,
@@ -161,17 +159,15 @@ def evaluate(evaluation: Evaluation, progress: Progress | None = None) -> dict[s
                 games=config.games,
                 opening_moves=config.opening_moves,
                 lanes=lanes,
-                progress=progress.played,
+                progress=reporter.played,
             )
-            if evaluation.records is not None:
+            if series.records is not None:
                 names = (results.data["config"]["player"], results.data["config"]["opponent"])
-                write_records(
-                    evaluation.records, f"{config.game}-{size}-run{run}", game, names, match.records
-                )
+                write_records(series.records, f"{config.game}-{size}-run{run}", game, names, match.records)
             stored.append(run_facts(match, time.monotonic() - began))
             results.data["sizes"][str(size)] = summarise(stored)
             results.save()
-            progress.end(size, results.data["sizes"][str(size)])
+            reporter.end(size, results.data["sizes"][str(size)])
     return results.data
 
 

@@ -45,7 +45,7 @@ class TournamentConfig:
     game_options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     """The game's own options; default: as the agents were trained, else the game's defaults."""
     lanes: int | None = None
-    """Positions that a player is asked about at once; default: up to 32."""
+    """Batch size of a player's moves; default: up to 32."""
     seed: int = 0
     """The same seed gives the same games."""
 
@@ -100,7 +100,7 @@ def play(
 ) -> dict[str, Any]:
     """Plays the pairs that are missing and rates everybody; returns the data of the file of results.
 
-    The functions hear of each pair, of its games so far, and of its stored result.
+    The callbacks get each pair, its games so far, and its stored result.
     """
     config, results, pairs = tournament.config, tournament.results, tournament.results.data["pairs"]
     for number, (first, second) in list(enumerate(config.pairs))[len(pairs) :]:

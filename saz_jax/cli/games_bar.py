@@ -66,7 +66,7 @@ class GamesBar:
             self._spoke = now
 
 
-class MatchDisplay(series.Progress):
+class MatchDisplay(series.Reporter):
     """Shows an evaluation on a `GamesBar`."""
 
     def __init__(self, bar: GamesBar, config: MatchConfig):

@@ -17,7 +17,7 @@ from saz_jax.studies.catalogue import STUDIES, Games, run_study
 from saz_jax.studies.laboratory import Lab
 from saz_jax.studies.reports import write_page, write_section
 
-MANNERS = """
+EPILOGUE = """
 Takes agents that are given, and with --no-retrain the shipped ones, where they fit, and trains the others
 under the budget. The same command continues where it stopped. Each study writes STUDY.json to the folder of
 the results, and from that file alone STUDY.md and STUDY.png.
@@ -74,7 +74,7 @@ def parse(argv: Sequence[str], description: str | None) -> Arguments:
     name = first.parse_known_args(argv)[0].budget
     # An unknown name: tyro knows the choices and says so.
     default = Arguments(BUDGETS.get(name, Budget()))
-    return tyro.cli(Arguments, args=argv, default=default, description=f"{description or ''}{MANNERS}")
+    return tyro.cli(Arguments, args=argv, default=default, description=f"{description or ''}{EPILOGUE}")
 
 
 def studies_of(games: Games) -> dict[str, Games]:

@@ -151,7 +151,7 @@ class SelfPlayConfig:
     temperature_moves: int = 25
     """Moves are drawn with tau = 1 before this move of a game, with tau = 0 after it."""
     max_opening_moves: int = 0
-    """A new game begins with 0 to this many random plies, which nobody learns from."""
+    """A new game begins with 0 to this many random plies; they are no training examples."""
     random_move_share: float = 0.0
     """Share of moves drawn from all legal ones instead: a player that expects mistakes keeps a margin, and
     sees more kinds of positions.  The policy learned is still the search's."""

@@ -20,7 +20,7 @@ from saz_jax.types import Array, Game, GameState
 GameMaker: typing.TypeAlias = Callable[..., Game]
 """(max_size, **options) -> Game; options are keyword-only and have defaults."""
 LOOK_AT_SIDES = (26, 100)
-"""Padded sides of a game that is made only to be asked about itself."""
+"""Padded sides to try for a game whose properties are looked up without playing it."""
 
 
 def register_game(name: str, make: GameMaker) -> None:

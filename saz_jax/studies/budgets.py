@@ -65,7 +65,7 @@ class Budget:
     simulations: int = 100
     """Simulations per move."""
     opening_moves: int = 2
-    """Random plies before the players take over, since two that never draw lots repeat one game."""
+    """Random plies before the players take over: two deterministic players repeat the same game."""
     seed: int = 0
     """Of the matches and of the training."""
     boards: Boards = Boards()

@@ -8,12 +8,14 @@ from typing import Any, TypeAlias, cast
 import jax
 
 from saz_jax.arena import matches
+from saz_jax.arena.contestants import Contestant
 from saz_jax.graphs.subgraphs import subgraph_counts
 from saz_jax.storage.results import ResultsFile
 from saz_jax.studies import paper
 from saz_jax.studies.budgets import synthetic_sizes
 from saz_jax.studies.embedding import action_embeddings, principal_components, separability
-from saz_jax.studies.entrants import (
+from saz_jax.studies.laboratory import Lab, introduce, play
+from saz_jax.studies.lineup import (
     GREEDY,
     RANDOM,
     az,
@@ -24,7 +26,6 @@ from saz_jax.studies.entrants import (
     small_stages,
     trained_on_tested,
 )
-from saz_jax.studies.laboratory import Entrant, Lab, introduce, play
 
 Games: TypeAlias = Sequence[str]
 StudyFn: TypeAlias = Callable[[Lab, ResultsFile, Games], None]
@@ -55,30 +56,32 @@ def ablation(lab: Lab, file: ResultsFile, games: Games) -> None:
         size = lab.budget.boards.large(game)[0]
         for model in ("saz", "model1", "model2", "model3", "model4"):
             on_tested = model in ("model1", "model2")
-            entrant = trained_on_tested(lab, game, model, size) if on_tested else scalable(lab, game, model)
-            play(lab, file, (game, size), entrant, GREEDY)
+            contestant = (
+                trained_on_tested(lab, game, model, size) if on_tested else scalable(lab, game, model)
+            )
+            play(lab, file, (game, size), contestant, GREEDY)
 
 
 def generalisation(lab: Lab, file: ResultsFile, games: Games) -> None:
     """The generalisation figure: scalable players against random and greedy on boards of all sizes."""
     for game in games:
-        for entrant in [scalable(lab, game, model) for model in (*SCALABLE, "fcn")]:
+        for contestant in [scalable(lab, game, model) for model in (*SCALABLE, "fcn")]:
             for size in lab.budget.boards.curve:
-                if can_play(entrant, size):
+                if can_play(contestant, size):
                     for opponent in (RANDOM, GREEDY):
-                        play(lab, file, (game, size), entrant, opponent)
+                        play(lab, file, (game, size), contestant, opponent)
 
 
 def embedding(lab: Lab, file: ResultsFile, games: Games) -> None:
     """The embedding figure: good and bad actions on synthetic boards."""
-    entrant = scalable(lab, "othello", "model3")
-    assert entrant.agent is not None
-    introduce(file, entrant)
+    contestant = scalable(lab, "othello", "model3")
+    assert contestant.agent is not None
+    introduce(file, contestant)
     sizes = synthetic_sizes(lab.budget.boards)
-    found = action_embeddings(entrant.agent, sizes, lambda done: lab.progress("boards", done, len(sizes)))
+    found = action_embeddings(contestant.agent, sizes, lambda done: lab.progress("boards", done, len(sizes)))
     projected, shares = principal_components(found)
     file.data["embedding"] = {
-        "features": entrant.agent.model.network.features,
+        "features": contestant.agent.model.network.features,
         "width": found.shape[-1],
         "sizes": list(sizes),
         "components": projected.round(6).tolist(),
@@ -94,7 +97,7 @@ def training_time(lab: Lab, file: ResultsFile, games: Games) -> None:
         for stages in (small_stages(lab, game, "model3"), az_stages(lab, game, size)):
             for stage in stages:
                 when = {"minutes": round(stage.minutes, 3), "positions": stage.positions}
-                play(lab, file, (game, size), stage.entrant, GREEDY, also=when)
+                play(lab, file, (game, size), stage.contestant, GREEDY, also=when)
 
 
 def against_az(lab: Lab, file: ResultsFile, games: Games) -> None:
@@ -111,9 +114,9 @@ def _meet_az(lab: Lab, file: ResultsFile, games: Games, models: Sequence[str]) -
     for game in games:
         for size in lab.budget.boards.large(game):
             opponent = az(lab, game, size)
-            for entrant in [scalable(lab, game, model) for model in models]:
-                if can_play(entrant, size):
-                    play(lab, file, (game, size), entrant, opponent)
+            for contestant in [scalable(lab, game, model) for model in models]:
+                if can_play(contestant, size):
+                    play(lab, file, (game, size), contestant, opponent)
 
 
 def equal_compute(lab: Lab, file: ResultsFile, games: Games) -> None:
@@ -131,7 +134,7 @@ def equal_compute(lab: Lab, file: ResultsFile, games: Games) -> None:
                 play(lab, file, (game, size), ensemble, rival, counts[f"{game}-{size}"][what])
 
 
-def fair_simulations(lab: Lab, ensemble: Entrant, plain: Entrant, size: int) -> dict[str, Any]:
+def fair_simulations(lab: Lab, ensemble: Contestant, plain: Contestant, size: int) -> dict[str, Any]:
     """Simulations of model3 that equal the ensemble's in number, in network evaluations and in seconds."""
     assert ensemble.agent is not None
     own = lab.budget.simulations
@@ -156,11 +159,11 @@ def interpolate(first: tuple[int, float], second: tuple[int, float], seconds: fl
     return max(1, round(first[0] + (seconds - first[1]) / slope))
 
 
-def seconds_per_move(entrant: Entrant, size: int, simulations: int) -> float:
+def seconds_per_move(contestant: Contestant, size: int, simulations: int) -> float:
     """The shortest of three times for one move on each of `TIMED_LANES` boards."""
-    assert entrant.agent is not None
-    game = entrant.agent.game(size)
-    player = entrant.agent.player(game, simulations=simulations, model=entrant.model)
+    assert contestant.agent is not None
+    game = contestant.agent.game(size)
+    player = contestant.agent.player(game, simulations=simulations, model=contestant.model)
     key = jax.random.key(0)
     states, _ = matches.random_openings(game, key, jax.numpy.full(TIMED_LANES, size), moves=4)
     times = []

@@ -13,7 +13,7 @@ from typing import Any
 
 from saz_jax.agents.agent import EXPORT, Agent, load_agent
 from saz_jax.arena import series
-from saz_jax.arena.contestants import weights_digest
+from saz_jax.arena.contestants import Contestant
 from saz_jax.arena.series import MatchConfig
 from saz_jax.config import TrainConfig
 from saz_jax.render import figures
@@ -33,9 +33,9 @@ class Lab:
     agents: tuple[str, ...] = ()
     """Agents to use where they fit, instead of training any."""
     say: Callable[[str], None] = lambda line: None
-    """Hears what is going on."""
+    """Called with a line of text about what is being done."""
     progress: Callable[[str, float, float], None] = lambda phase, done, total: None
-    """Hears that `done` of `total` steps of a phase are over."""
+    """Progress callback: `done` of `total` steps of a phase are over."""
 
     def open(self, study: str) -> ResultsFile:
         """The study's file of results, begun or continued."""
@@ -59,44 +59,31 @@ def _check_runs(path: Path, runs: Path) -> None:
             )
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Entrant:
-    """A player in a study."""
-
-    label: str
-    """What the tables call it; one for each `text` on a board."""
-    text: str
-    """What `read_contestant` reads."""
-    agent: Agent | None = None
-    """None: random or greedy."""
-    model: str | None = None
-    """The model that its agent plays as."""
-
-    def facts(self) -> dict[str, Any]:
-        """What a reader of the results should know about it."""
-        if self.agent is None:
-            return {"label": self.label}
-        meta = self.agent.meta
-        return {
-            "label": self.label,
-            "game": self.agent.game_name,
-            "plays_as": self.model,
-            "trained_as": self.agent.model.name,
-            "trained_sizes": list(self.agent.trained_sizes),
-            "minutes": round(meta["seconds"] / 60, 2) if "seconds" in meta else None,
-            "iterations": meta.get("iteration"),
-            "weights": weights_digest(self.agent),
-        }
+def facts(contestant: Contestant) -> dict[str, Any]:
+    """What a reader of the results should know about a player."""
+    agent = contestant.agent
+    if agent is None:
+        return {"label": contestant.label}
+    return {
+        "label": contestant.label,
+        "game": agent.game_name,
+        "plays_as": contestant.model,
+        "trained_as": agent.model.name,
+        "trained_sizes": list(agent.trained_sizes),
+        "minutes": round(agent.meta["seconds"] / 60, 2) if "seconds" in agent.meta else None,
+        "iterations": agent.meta.get("iteration"),
+        "weights": contestant.weights,
+    }
 
 
-def introduce(file: ResultsFile, entrant: Entrant) -> None:
-    """Writes down who `entrant` is; `ValueError` if the file knows other weights under that name."""
-    facts, known = entrant.facts(), file.data["players"].get(entrant.text, {})
-    if known.get("weights", facts.get("weights")) != facts.get("weights"):
+def introduce(file: ResultsFile, contestant: Contestant) -> None:
+    """Writes down who a player is; `ValueError` if the file knows other weights under that name."""
+    known = file.data["players"].get(contestant.text, {})
+    if known.get("weights", contestant.weights) != contestant.weights:
         raise ValueError(
-            f"{file.path} holds results of other weights of {entrant.text}; name another --results folder"
+            f"{file.path} holds results of other weights of {contestant.text}; name another --results folder"
         )
-    file.data["players"][entrant.text] = facts
+    file.data["players"][contestant.text] = facts(contestant)
 
 
 def train(lab: Lab, role: str, config: TrainConfig, minutes: float, init_from: Agent | None = None) -> Path:
@@ -126,8 +113,8 @@ def play(
     lab: Lab,
     file: ResultsFile,
     board: tuple[str, int],
-    player: Entrant,
-    opponent: Entrant,
+    player: Contestant,
+    opponent: Contestant,
     opponent_simulations: int | None = None,
     also: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
@@ -146,12 +133,12 @@ def play(
         opening_moves=budget.opening_moves,
         seed=budget.seed,
     )
-    for entrant in (player, opponent):
-        introduce(file, entrant)
+    for contestant in (player, opponent):
+        introduce(file, contestant)
     folder = lab.results / "matches"
     _make_folder(folder)
     prepared = series.prepare(config, folder / f"{lab.name}-{name}.json")
-    result = series.evaluate(prepared, _Told(lab, name))["sizes"][str(size)]
+    result = series.play(prepared, _LabReporter(lab, name))["sizes"][str(size)]
     file.data["matches"][name] = {
         "game": game,
         "size": size,
@@ -166,7 +153,7 @@ def play(
     file.save()
 
 
-class _Told(series.Progress):
+class _LabReporter(series.Reporter):
     """Passes the progress of a match on to the lab."""
 
     def __init__(self, lab: Lab, name: str):

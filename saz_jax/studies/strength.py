@@ -14,7 +14,7 @@ UNSEEN = {"othello": (16, 20), "gomoku": (17, 19), "go": (9, 15)}
 """Board sides of the matches, larger than any trained one."""
 OPPONENTS = ("greedy", "random")
 RIVAL_OPENING = 6
-"""Random plies before two players that draw no lots, so that their games differ."""
+"""Random plies before two deterministic players take over, so that their games differ."""
 BEGIN, END = "<!-- strength: begin -->\n", "<!-- strength: end -->\n"
 """What stands around the table in the page."""
 

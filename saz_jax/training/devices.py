@@ -1,4 +1,4 @@
-"""One program over all devices of all processes: the mesh, what is split over it, and the way back.
+"""One program over all devices of all processes: the mesh, how arrays are split over it and gathered.
 
 Games and batches are split along the one axis of the mesh; weights, keys and optimiser state are copied to
 every device.  Host arrays are the same on every process: what self-play produces is gathered, so that any

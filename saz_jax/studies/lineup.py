@@ -1,51 +1,59 @@
-"""Who plays in a study: agents that are given, shipped or, where there is none, trained under the budget."""
+"""Who plays in a study: greedy, random, and agents: given, shipped or else trained under the budget."""
 
 import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 
 from saz_jax.agents.agent import Agent, load_agent, shipped_agents
+from saz_jax.arena.contestants import Contestant, read_contestant
 from saz_jax.models import registry as models
 from saz_jax.storage.metrics import read_metrics
 from saz_jax.studies.budgets import trained_as, training_config
-from saz_jax.studies.laboratory import Entrant, Lab, train
+from saz_jax.studies.laboratory import Lab, train
 
-GREEDY, RANDOM = Entrant("greedy", "greedy"), Entrant("random", "random")
 SUBGRAPH_FAMILY: tuple[str, ...] = ("saz", "model3", "model4")
 """Models of one network: any of them plays with the weights of another."""
+
+
+def labelled(label: str, text: str) -> Contestant:
+    """The contestant that `text` names, under the label that tables call it by; one label for each text."""
+    return dataclasses.replace(read_contestant(text), label=label)
+
+
+GREEDY, RANDOM = labelled("greedy", "greedy"), labelled("random", "random")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Stage:
     """A training run at one moment."""
 
-    entrant: Entrant
+    contestant: Contestant
     minutes: float
     positions: int
 
 
-def scalable(lab: Lab, game: str, model: str) -> Entrant:
+def scalable(lab: Lab, game: str, model: str) -> Contestant:
     """A player trained on small boards."""
     if found := _fitting(lab, game, model):
-        return _entrant(model, found, model)
-    return _entrant(model, str(_small_run(lab, game, model)), model)
+        return labelled(model, f"{found}@{model}")
+    return labelled(model, f"{_small_run(lab, game, model)}@{model}")
 
 
-def trained_on_tested(lab: Lab, game: str, model: str, size: int) -> Entrant:
+def trained_on_tested(lab: Lab, game: str, model: str, size: int) -> Contestant:
     """Model 1 or 2, trained on the board of the test for at least as long as the scalable players."""
     minutes = training_minutes(lab, game)
     workdir = _on_tested(lab, game, model, size, minutes)
     # AZ's run is model 1's that went on: it may be further than this already.
-    return _entrant(model, _stage_after(workdir, minutes) or workdir, model)
+    return labelled(model, f"{_stage_after(workdir, minutes) or workdir}@{model}")
 
 
-def az(lab: Lab, game: str, size: int) -> Entrant:
+def az(lab: Lab, game: str, size: int) -> Contestant:
     """AZ: model1 trained on the board of the test for the longer time that Table 3 gives it."""
     minutes = lab.budget.az_times * training_minutes(lab, game)
-    return _entrant("az", _on_tested(lab, game, "model1", size, minutes), "model1")
+    return labelled("az", f"{_on_tested(lab, game, 'model1', size, minutes)}@model1")
 
 
-def fine_tuned(lab: Lab, game: str, before: Entrant, size: int) -> Entrant:
+def fine_tuned(lab: Lab, game: str, before: Contestant, size: int) -> Contestant:
     """The network of `before`, trained further on a larger board, to play as `before` does."""
     agent = before.agent
     if agent is None:
@@ -54,7 +62,7 @@ def fine_tuned(lab: Lab, game: str, before: Entrant, size: int) -> Entrant:
     config = dataclasses.replace(config, network=agent.model.network, ensemble=agent.model.ensemble)
     minutes = lab.budget.tuning_share * training_minutes(lab, game)
     workdir = train(lab, "tuned", config, minutes, init_from=agent)
-    return _entrant("tuned", str(workdir), before.model or agent.model.name)
+    return labelled("tuned", f"{workdir}@{before.model or agent.model.name}")
 
 
 def small_stages(lab: Lab, game: str, model: str) -> list[Stage]:
@@ -75,12 +83,12 @@ def training_minutes(lab: Lab, game: str) -> float:
     return lab.budget.minutes if seconds is None else seconds / 60
 
 
-def can_play(entrant: Entrant, size: int) -> bool:
-    """Whether a board side is not too small for the entrant."""
-    if entrant.agent is None or entrant.model is None:
+def can_play(contestant: Contestant, size: int) -> bool:
+    """Whether a board side is not too small for the contestant."""
+    if contestant.agent is None or contestant.model is None:
         return True
-    config = dataclasses.replace(entrant.agent.model, name=entrant.model)
-    game = entrant.agent.game(max(size, getattr(config.network, "side", size)))
+    config = dataclasses.replace(contestant.agent.model, name=contestant.model)
+    game = contestant.agent.game(max(size, getattr(config.network, "side", size)))
     return models.make_model(config, game).sizes[0] <= size
 
 
@@ -111,15 +119,11 @@ def _stages(lab: Lab, workdir: Path, model: str) -> list[Stage]:
     positions = {row["iteration"]: int(row["positions"]) for row in read_metrics(workdir)}
     stages = []
     for file in chosen:
-        entrant = _entrant(f"{model}-stage-{file.stem}", str(file), model)
-        assert entrant.agent is not None
-        meta = entrant.agent.meta
-        stages.append(Stage(entrant, meta["seconds"] / 60, positions[meta["iteration"]]))
+        contestant = labelled(f"{model}-stage-{file.stem}", f"{file}@{model}")
+        assert contestant.agent is not None
+        meta = contestant.agent.meta
+        stages.append(Stage(contestant, meta["seconds"] / 60, positions[meta["iteration"]]))
     return stages
-
-
-def _entrant(label: str, path: str, model: str) -> Entrant:
-    return Entrant(label, f"{path}@{model}", load_agent(path), model)
 
 
 def _fitting(
