@@ -288,7 +288,7 @@ def test_what_goes_wrong_during_play_is_one_sentence_as_well(monkeypatch, capsys
     def fail(*_):
         raise ValueError("the disk is full")
 
-    monkeypatch.setattr(series, "evaluate", fail)
+    monkeypatch.setattr(series, "play", fail)
     with pytest.raises(SystemExit) as exit:
         script.main(["--game", "gomoku", "--player", "greedy", "--sizes", "5"])
     assert exit.value.code == 2

@@ -13,13 +13,15 @@ import pytest
 import saz_jax.search
 from saz_jax.config import GINConfig, ModelConfig, SearchConfig
 from saz_jax.games import make_game
-from saz_jax.models.evaluators import make_model
-from saz_jax.search import mctx_qtransform, mctx_recurrent, mctx_root
+from saz_jax.models.registry import make_model
+from saz_jax.search import mctx_qtransform
 from saz_jax.search.tree_search import MASKED, completed_qvalues, make_tree_search
 from saz_jax.types import Array, Evaluation, Game, GameState
 from tests.oracles import tictactoe
 from tests.test_search import adverse, neutral, opinionated, random_trees, replay, stack, stepper, wander
 
+mctx_root: Any = saz_jax.search.mctx_root  # pyright cannot see into mctx's records
+mctx_recurrent: Any = saz_jax.search.mctx_recurrent
 KEY = jax.random.key(0)
 GUMBEL: Any = functools.partial(mctx.gumbel_muzero_policy, gumbel_scale=0.0)
 MUZERO: Any = functools.partial(mctx.muzero_policy, dirichlet_fraction=0.0, temperature=0.0)
@@ -275,7 +277,8 @@ def solve(game: Game, state: GameState) -> int:
 
 def solve_moves(game: Game, state: GameState) -> dict[int, int]:
     """The values of the legal moves, seen by the player who makes them."""
-    after = {action: jax.device_get(stepper(game)(state, action)) for action in np.flatnonzero(state.legal)}
+    legal = np.flatnonzero(state.legal).tolist()
+    after = {action: jax.device_get(stepper(game)(state, action)) for action in legal}
     return {a: solve(game, s) * int(s.to_play * state.to_play) for a, s in after.items()}
 
 

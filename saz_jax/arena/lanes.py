@@ -1,4 +1,4 @@
-"""Many games between two players, batched on device: no player searches finished games or the other side's moves.
+"""Many games between two players, batched on device: no search where a game is over or the other side moves.
 
 2W lanes are played side by side.  In the first W the player is to move, in the last W its opponent;
 after every ply the halves change places, since the side to move alternates.  A lane whose game is over
