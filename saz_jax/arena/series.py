@@ -22,6 +22,8 @@ from saz_jax.games.registry import find_game, make_game
 from saz_jax.storage.results import ResultsFile
 from saz_jax.types import Game, Player
 
+__all__ = ["MatchConfig", "Reporter", "Series", "play", "prepare"]
+
 
 @dataclasses.dataclass(frozen=True)
 class MatchConfig:
