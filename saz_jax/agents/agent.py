@@ -18,6 +18,7 @@ from saz_jax.config import ModelConfig, SearchConfig, from_json, to_json
 from saz_jax.config.registry import GAMES, MODELS, NETWORKS, SEARCHES
 from saz_jax.config.versions import SCHEMA, check_schema, migrated_agent
 from saz_jax.games import make_game
+from saz_jax.games.precision import check_precision
 from saz_jax.models import registry as models
 from saz_jax.models.registry import with_own_settings
 from saz_jax.networks.registry import make_network_of
@@ -225,6 +226,7 @@ def load_agent(path_or_name: str | Path) -> Agent:
     """
     if not isinstance(path_or_name, str | Path):
         raise ValueError(f"{path_or_name!r} names no agent; give a path, or the name of shipped weights")
+    check_precision()
     if len(str(path_or_name)) > MAX_PATH or "\0" in str(path_or_name):
         raise ValueError(
             f"{str(path_or_name)[:60]!r}... is no path; give one of at most {MAX_PATH} characters"

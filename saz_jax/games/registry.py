@@ -15,6 +15,7 @@ from jax.core import Tracer
 from saz_jax.config.json_form import fitting
 from saz_jax.config.registry import GAMES, import_plugin
 from saz_jax.games import go, gomoku, notation, othello
+from saz_jax.games.precision import check_precision
 from saz_jax.types import Array, Game, GameState
 
 GameMaker: typing.TypeAlias = Callable[..., Game]
@@ -39,6 +40,7 @@ def make_game(name: str, max_size: int, **options: Any) -> Game:
     functions of the game check their arguments and raise `ValueError`; inside, an illegal or out-of-range
     action changes nothing.
     """
+    check_precision()
     name = find_game(name)
     if isinstance(max_size, bool) or not isinstance(max_size, numbers.Integral):
         raise ValueError(f"max_size must be a whole number, not {max_size!r}")
