@@ -15,10 +15,12 @@ from jax.core import Tracer
 from jax.tree_util import Partial
 
 from saz_jax.config import ModelConfig, SearchConfig, from_json, to_json
-from saz_jax.config.registry import GAMES, MODELS, NETWORKS, SEARCHES
+from saz_jax.config.json_form import shown
+from saz_jax.config.registry import GAMES, MODELS, NETWORKS, PRIORS, SEARCHES
 from saz_jax.config.versions import SCHEMA, check_schema, migrated_agent
 from saz_jax.games import make_game
 from saz_jax.games.precision import check_precision
+from saz_jax.games.registry import full_options
 from saz_jax.models import registry as models
 from saz_jax.models.registry import with_own_settings
 from saz_jax.networks.registry import make_network_of
@@ -185,33 +187,43 @@ def agent_from(variables: Variables, facts: Mapping[str, Any]) -> Agent:
         stored = migrated_agent(facts["agent"], schema)
         check_registered(stored)
         about = from_json(_About, stored, "agent")
+        options = full_options(about.game, about.options)
+        check_search(about.search)
     except (KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"the facts about the agent are incomplete ({error})") from error
     meta = {name: fact for name, fact in facts.items() if name not in ("agent", "schema")}
-    return Agent(variables, about.game, about.options, about.model, about.search, about.trained_sizes, meta)
+    return Agent(variables, about.game, options, about.model, about.search, about.trained_sizes, meta)
 
 
 def check_registered(stored: Any) -> None:
-    """Raise `ValueError` that says what to register before an agent or a run of these settings is read."""
-    model, origins = stored.get("model"), stored.get("origins", {})
-    nested = isinstance(model, Mapping)
-    network = model.get("network") if nested else stored.get("network")
+    """Raise `ValueError` that says what to register before an agent or a run of these settings is read.
+
+    Nothing is imported for it: a file may not choose the code that runs.
+    """
+    stored = _group(stored)
+    model = stored.get("model")
+    inner, origins = _group(model) or stored, _group(stored.get("origins"))
     names = {
         GAMES: stored.get("game"),
-        MODELS: model.get("name") if nested else model,
-        NETWORKS: network.get("kind") if isinstance(network, Mapping) else None,
-        SEARCHES: stored["search"].get("kind") if isinstance(stored.get("search"), Mapping) else None,
+        MODELS: inner.get("name") if isinstance(model, Mapping) else model,
+        NETWORKS: _group(inner.get("network")).get("kind"),
+        PRIORS: _group(inner.get("ensemble")).get("combine"),
+        SEARCHES: _group(stored.get("search")).get("kind"),
     }
     for registry, name in names.items():
-        if not isinstance(name, str) or ":" in name:
-            continue  # `from_json` says what is wrong with it
-        if name not in registry.names():
-            origin = str(origins.get(registry.what, "") or f"your_module:{name}")
+        if isinstance(name, str) and name not in registry.names():  # else `from_json` says what is wrong
+            origin = str(origins.get(registry.what) or "your_module:make")[:200]
+            module = origin.partition(":")[0]
             raise ValueError(
-                f"its {registry.what} {name!r} is not registered here; it was made by {origin}: import "
-                f"{origin.partition(':')[0]} if that registers it, or call {registry.how}"
+                f"its {registry.what} {shown(name)} is not registered here; it was made by {origin}: import "
+                f"{module} if that registers it, or call {registry.how}"
                 + (f"; on a command line, --game {origin}" if registry is GAMES else "")
             )
+
+
+def _group(stored: Any) -> Mapping[str, Any]:
+    """A group of settings; an empty one where something else stands."""
+    return stored if isinstance(stored, Mapping) else {}
 
 
 def shipped_agents() -> dict[str, Path]:
