@@ -114,8 +114,7 @@ def checked(game: Game) -> Game:
     """`game` with arguments checked wherever they are concrete; traced ones are taken as they come."""
     if game.max_size < game.min_size:
         raise ValueError(
-            f"max_size={game.max_size} is too small for {game.name}; use at least {game.min_size}, "
-            "its smallest board side"
+            f"board side {game.max_size} is too small for {game.name}; the smallest is {game.min_size}"
         )
 
     def init(size: Any) -> GameState:
