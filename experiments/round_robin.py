@@ -42,6 +42,8 @@ def main(argv: list[str]) -> None:
     with stops_soon(f"stopped{kept}"), plain_errors():
         compilation_cache.enable()
         prepared, config = tournament.prepare(arguments.tournament, arguments.json), arguments.tournament
+        for text in prepared.lowered():
+            print(text, file=sys.stderr)
         total, done = len(config.pairs) * config.games, len(prepared.results.data["pairs"]) * config.games
         with GamesBar(Console(stderr=True), total, done) as bar:
             data = tournament.play(

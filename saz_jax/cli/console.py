@@ -8,11 +8,15 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+LAST_SECONDS = 3.0
+"""How long a process that was told to stop may take to end once its work is over."""
 
 
 @contextlib.contextmanager
@@ -36,6 +40,7 @@ def stops_soon(message: str, patience: float = 2.0) -> Iterator[None]:
 
     Python raises `KeyboardInterrupt` only when the call returns.  A thread hears of the signal at once and
     leaves if that takes more than `patience` seconds: for work whose files are written whole or not at all.
+    What then still keeps the process, such as a computation in the background, gets `LAST_SECONDS`.
     """
     terminate_like_interrupt()
     heard, told = socket.socketpair()
@@ -46,10 +51,14 @@ def stops_soon(message: str, patience: float = 2.0) -> Iterator[None]:
     def watch() -> None:
         with heard:
             while number := heard.recv(1):
-                if number[0] in (signal.SIGINT, signal.SIGTERM) and not over.wait(patience):
+                if number[0] not in (signal.SIGINT, signal.SIGTERM):
+                    continue
+                if over.wait(patience):
+                    time.sleep(LAST_SECONDS)
+                else:
                     cursor = "\x1b[?25h" if os.isatty(2) else ""  # a progress bar hides it
                     os.write(2, f"{cursor}{message}\n".encode())
-                    os._exit(130)
+                os._exit(130)
 
     threading.Thread(target=watch, daemon=True).start()
     try:
