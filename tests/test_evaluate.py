@@ -285,10 +285,10 @@ def test_a_continued_file_keeps_the_lanes_that_it_began_with(monkeypatch, tmp_pa
     with monkeypatch.context() as short:
         limit = int(memory.COMPILED * tree_memory(game, 2, 3)) + 1
         short.setattr(memory, "available_memory", lambda: limit)
-        series.evaluate(series.prepare(config, path))
-    data = series.evaluate(series.prepare(dataclasses.replace(config, runs=2), path))
+        series.play(series.prepare(config, path))
+    data = series.play(series.prepare(dataclasses.replace(config, runs=2), path))
     assert [run["lanes"] for run in data["sizes"]["3"]["runs"]] == [2, 2]
-    unbroken = series.evaluate(series.prepare(dataclasses.replace(config, runs=2, lanes=2)))
+    unbroken = series.play(series.prepare(dataclasses.replace(config, runs=2, lanes=2)))
     assert without_time(data["sizes"]) == without_time(unbroken["sizes"])
 
 

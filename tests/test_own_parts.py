@@ -21,7 +21,7 @@ from experiments import evaluate, round_robin, ship, train
 from saz_jax.arena import MatchConfig, series
 from saz_jax.cli import flags
 from saz_jax.cli.studies import studies_of
-from saz_jax.config import registry
+from saz_jax.config import TrainConfig, registry
 from saz_jax.storage import read_json, read_metrics
 from saz_jax.studies import BUDGETS, Lab, run_study
 from saz_jax.training import preset, run, stored_config
@@ -168,8 +168,8 @@ def test_another_maker_of_the_same_name_is_refused_with_the_difference(rows_run,
 def test_the_printed_commands_register_the_users_game(rows_run):
     assert flags.game_flag("rows") == "rows:make"
     assert flags.game_flag("gomoku") == "gomoku"
-    assert "--game rows:make" in train.again(rows_run.workdir, "rows")
-    assert "--game" not in train.again(rows_run.workdir, "gomoku")
+    assert "--game rows:make" in train.again(TrainConfig(game="rows"), rows_run.workdir)
+    assert "--game" not in train.again(TrainConfig(game="gomoku"), rows_run.workdir)
 
 
 def test_an_option_of_another_game_is_refused_and_the_users_own_is_a_flag(capsys):
@@ -300,7 +300,7 @@ def test_a_users_part_trains_from_python_as_well(parts_run, tmp_path):
     )
     (row,) = run(config, tmp_path / "run", iterations=1)
     assert row["iteration"] == 1
-    assert saz_jax.load_agent(tmp_path / "run").search.sharpness == 3.0
+    assert vars(saz_jax.load_agent(tmp_path / "run").search)["sharpness"] == 3.0
 
 
 @pytest.mark.usefixtures("folder")
@@ -378,7 +378,7 @@ def test_a_match_takes_players_agents_and_names_alike(agent):
         np.testing.assert_array_equal(outcomes, given[0])
     for dark in (agent, player, "rows-run"):
         config = MatchConfig("rows", dark, "random", sizes=(4,), games=2, runs=1, simulations=2)
-        assert series.evaluate(series.prepare(config))["sizes"]["4"]["wins"] >= 0
+        assert series.play(series.prepare(config))["sizes"]["4"]["wins"] >= 0
     with pytest.raises(ValueError, match="7 is no player"):
         saz_jax.play_match(game, 7, "random", key, [4])  # pyright: ignore[reportArgumentType]
 
