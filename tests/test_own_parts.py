@@ -23,7 +23,8 @@ from saz_jax.cli import flags
 from saz_jax.cli.studies import studies_of
 from saz_jax.config import TrainConfig, registry
 from saz_jax.storage import read_json, read_metrics
-from saz_jax.studies import BUDGETS, Lab, run_study
+from saz_jax.studies import BUDGETS, STUDIES, Lab, Study, entrants, laboratory, run_study
+from saz_jax.studies.entrants import RANDOM
 from saz_jax.training import preset, run, stored_config
 
 USER_FILES = Path(__file__).parent / "user_files"
@@ -220,16 +221,30 @@ def test_a_run_of_the_users_game_ships(rows_run, tmp_path):
     assert "| `mine` | rows |" in page
 
 
-def test_a_study_takes_the_users_game(rows_run, tmp_path):
+def test_a_study_takes_the_users_game(rows_run, tmp_path, monkeypatch):
     chosen = studies_of(["rows:make"])
     assert chosen["ablation"] == ["rows"]
     assert "go" not in chosen
-    boards = dataclasses.replace(BUDGETS["smoke"].boards, gomoku=(4,), compute=(4,), curve=(4,))
-    budget = dataclasses.replace(BUDGETS["smoke"], boards=boards, runs=1, simulations=2, iterations=1)
-    found = run_study(Lab("smoke", budget, tmp_path, (str(rows_run.workdir),)), "fine_tuning", ["rows:make"])
-    assert {match["game"] for match in found["matches"].values()} == {"rows"}
+
+    def fill(lab, file, games):
+        for game in games:
+            laboratory.play(lab, file, (game, lab.budget.boards.large(game)[0]), RANDOM, RANDOM)
+
+    monkeypatch.setitem(STUDIES, "ablation", Study(fill))
+    boards = dataclasses.replace(BUDGETS["smoke"].boards, gomoku=(4,))
+    lab = Lab("smoke", dataclasses.replace(BUDGETS["smoke"], boards=boards), tmp_path)
+    assert list(run_study(lab, "ablation", ["rows:make"])["matches"]) == ["rows-4-random-random"]
     with pytest.raises(ValueError, match="embedding is not about rows"):
-        run_study(Lab("smoke", budget, tmp_path), "embedding", ["rows"])
+        run_study(lab, "embedding", ["rows:make"])
+
+
+def test_fine_tuning_keeps_the_options_of_the_users_game(rows_run, tmp_path, monkeypatch):
+    trained = []
+    monkeypatch.setattr(entrants, "train", lambda lab, role, config, *_, **__: trained.append(config))
+    monkeypatch.setattr(entrants, "_entrant", lambda *_: None)
+    agent, lab = saz_jax.load_agent(rows_run.workdir), Lab("smoke", BUDGETS["smoke"], tmp_path)
+    entrants.fine_tuned(lab, "rows", laboratory.Entrant("mine", str(rows_run.workdir), agent), 5)
+    assert trained[0].game_options == {"length": 3, "misere": True}
 
 
 def test_the_users_parts_are_stored_with_their_settings_and_makers(parts_run):

@@ -139,7 +139,9 @@ def as_plain(cls: type, parsed: Any) -> Any:
     """What tyro made of a retyped class, as the class itself."""
     values = {field.name: getattr(parsed, field.name) for field in dataclasses.fields(cls)}
     if OPTIONS in values and not isinstance(values[OPTIONS], Mapping):
-        values[OPTIONS] = given_options(values[OPTIONS])
+        # A run has all options, and None may be the value of one; a match leaves open those not given.
+        options = vars(values[OPTIONS]) if cls is TrainConfig else given_options(values[OPTIONS])
+        values[OPTIONS] = dict(options)
     search: Any = values.get("search")
     if dataclasses.is_dataclass(search):
         settings = SEARCHES.find(getattr(search, "kind", "")).settings
