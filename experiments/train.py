@@ -11,6 +11,7 @@ Running the same command again continues where it stopped. Which flags there are
 the model and the network that are named.
 """
 
+import contextlib
 import dataclasses
 import itertools
 import shlex
@@ -200,12 +201,13 @@ def train(console: Console, arguments: Arguments, workdir: Path, cache: Path | N
                 traced=cache / "traced" if cache else None,
                 progress=progress,
             )
-            for row in rows:
-                for text in lines(row, arguments):
-                    console.print(text, highlight=False, soft_wrap=True)
-                sinks = sinks or [SINKS[name](workdir) for name in arguments.log_to]
-                for sink in sinks:
-                    sink(row)
+            with contextlib.closing(rows):  # saves, also if the signal comes while a line is printed
+                for row in rows:
+                    for text in lines(row, arguments):
+                        console.print(text, highlight=False, soft_wrap=True)
+                    sinks = sinks or [SINKS[name](workdir) for name in arguments.log_to]
+                    for sink in sinks:
+                        sink(row)
     except KeyboardInterrupt:
         saved = "stopped; everything up to the last iteration is saved"
         console.print(f"{saved}. To continue: {again(config, workdir)}", highlight=False, soft_wrap=True)
@@ -308,6 +310,7 @@ def show_plan(console: Console, arguments: Arguments) -> None:
     """The figures of the plan, each as soon as it is known."""
     config = arguments.settings
     program = make_program(config)
+    loop.check_evaluation(program)
     facts: dict[str, tuple[str, Callable[[float], str]]] = {
         "parameters": ("parameters", lambda count: f"{count:,}"),
         "devices": ("devices", lambda count: f"{count} x {jax.devices()[0].device_kind}"),

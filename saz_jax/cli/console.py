@@ -3,6 +3,7 @@
 import atexit
 import contextlib
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -12,6 +13,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import jax
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
@@ -21,11 +23,19 @@ LAST_SECONDS = 3.0
 
 @contextlib.contextmanager
 def plain_errors() -> Iterator[None]:
-    """A user's mistake or a full disk ends in one sentence and exit code 2, not in a traceback."""
+    """A user's mistake, a full disk or too little memory ends in one sentence and exit code 2."""
     try:
         yield
     except (ValueError, OSError, FloatingPointError) as error:
         print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except (MemoryError, jax.errors.JaxRuntimeError) as error:
+        found = re.search("RESOURCE_EXHAUSTED: (.*)", str(error))
+        if not (found or isinstance(error, MemoryError)):
+            raise
+        reason = found[1].rstrip(".") if found else "Out of memory"
+        remedy = "use fewer games at once, smaller boards or fewer simulations"
+        print(f"error: {reason}; {remedy}", file=sys.stderr)
         sys.exit(2)
 
 

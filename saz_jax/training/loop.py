@@ -8,8 +8,9 @@ import contextlib
 import dataclasses
 import functools
 import math
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import jax
@@ -22,6 +23,7 @@ from saz_jax.config import TrainConfig, difference, from_json, to_json
 from saz_jax.config.versions import SCHEMA, check_schema, migrated_training
 from saz_jax.games.registry import find_game, full_options, make_game
 from saz_jax.models.registry import check_sizes
+from saz_jax.search.memory import check_memory
 from saz_jax.storage.checkpoint import Checkpoints, Snapshot
 from saz_jax.storage.export import read_export
 from saz_jax.storage.lock import LOCK, locked
@@ -47,14 +49,14 @@ def run(
     save_seconds: float = 60.0,
     traced: Path | None = None,
     progress: Progress = lambda phase, done, total: None,
-) -> Iterator[Row]:
+) -> Generator[Row, None, None]:
     """Trains in `workdir` until `iterations` are done or `minutes` are spent; yields a row per iteration.
 
     A workdir that holds a run of the same config is continued; another config is refused, and so is a workdir
     in which another run is under way.  The limits count the whole run, earlier stretches included; minutes
     count iterations, not evaluations.  `init_from` gives the weights to start from.  A keyboard interrupt
-    saves the last whole iteration and is passed on; otherwise a checkpoint is written when the last one is
-    older than `save_seconds`, and at the end.
+    saves the last whole iteration and is passed on, and closing the generator saves it too; otherwise a
+    checkpoint is written when the last one is older than `save_seconds`, and at the end.
     `traced` is a folder that makes a second start quicker.  `progress` gets the phase at hand ("self-play",
     "learning", "against greedy on side 18", ...) and how much of it is done.
     """
@@ -91,9 +93,9 @@ def run(
                     save(program, state, checkpoints, workdir)
                     saved_at = time.monotonic()
                 yield row
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, GeneratorExit):  # the latter: whoever asks for the rows wants no more
             # Several processes may be interrupted in different iterations; they rely on the last common one.
-            if jax.process_count() == 1:
+            if jax.process_count() == 1 and not sys.is_finalizing():
                 save(program, state, checkpoints, workdir)
             raise
 
@@ -282,6 +284,7 @@ def check_evaluation(program: Program) -> None:
         try:
             jax.eval_shape(functools.partial(evaluation_game(program, size).init, size))
             check_sizes(program.model, (size,))
+            check_memory(evaluation_game(program, size), 1, config.simulations)
         except ValueError as error:
             raise ValueError(f"evaluation.sizes: {error}") from error
 
