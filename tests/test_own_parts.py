@@ -315,7 +315,7 @@ def test_a_users_part_trains_from_python_as_well(parts_run, tmp_path):
     )
     (row,) = run(config, tmp_path / "run", iterations=1)
     assert row["iteration"] == 1
-    assert vars(saz_jax.load_agent(tmp_path / "run").search)["sharpness"] == 3.0
+    assert saz_jax.load_agent(tmp_path / "run").search == config.search
 
 
 @pytest.mark.usefixtures("folder")
