@@ -248,6 +248,7 @@ def test_other_weights_under_the_same_name_do_not_continue_a_file(agent, tmp_pat
         ("--game othello --player mcts:100000 --lanes 1000000 --games 1000000", "lanes=1000000 are too many"),
         ("--game othello --player greedy --k 4", "othello has no option 'k'"),
         ("--game othello --player greedy --json /nowhere/out.json", "cannot write /nowhere/out.json"),
+        ("--game othello --player greedy --json /dev/null", "/dev/null is no ordinary file"),
     ],
 )
 def test_mistakes_end_in_one_sentence_and_exit_code_two(arguments, message, capsys):

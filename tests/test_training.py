@@ -262,6 +262,10 @@ def test_an_iteration_leaves_the_state_before_it_as_it_was():
         ({"learner": LearnerConfig(learning_rate=-1.0)}, "learning_rate=-1.0"),
         ({"learner": LearnerConfig(l2=-1.0)}, "l2=-1.0"),
         ({"selfplay": SelfPlayConfig(games=10**9)}, "GB of memory"),
+        (
+            {"evaluation": EvaluationConfig(simulations=10**12)},
+            "evaluation.sizes: trees of 1 games x 1000000000000 simulations",
+        ),
         ({"learner": LearnerConfig(epochs=0.0)}, "more than 0 passes"),
         ({"learner": LearnerConfig(batch_size=8, microbatch=3)}, "microbatch=3; use 0 or a divisor"),
         ({"learner": LearnerConfig(ema_decay=1.0)}, "ema_decay=1.0"),
