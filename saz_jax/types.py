@@ -60,6 +60,10 @@ class SGFFormat(NamedTuple):
     """The number of the game, GM[...]."""
     default_size: int | None = None
     """The side of a file that does not tell it; None: such a file is refused."""
+    points: Literal["aa", "a1"] = "aa"
+    """How the point in column A and row 1 is written: the row as a letter (Go) or as a number (Hex)."""
+    pass_as: str = ""
+    """How "pass" is written."""
     write: Callable[[int], Mapping[str, Any]] = lambda size: {}
     """size -> root properties, such as KM and RU, that the rules need to be the same again."""
     read: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda properties: {}
@@ -92,8 +96,15 @@ class Game:
     """(state, player) -> float32[]: the greedy player's score of the board, seen by `player` (+1 / -1)."""
     symmetries: tuple[int, ...] = (0,)
     """The symmetries of `games.board.symmetry` that leave the rules as they are; 0 is the identity."""
-    stones_on: Literal["lines", "squares"] = "lines"
-    """How it is drawn: stones where lines cross, as in Go, or on squares, as in Othello."""
+    directions: tuple[tuple[int, int], ...] = ((-1, 0), (0, 1), (1, 0), (0, -1))
+    """(row, column) steps to the neighbours of a point, compass directions in opposite pairs: four on a grid,
+    six in Hex.  They are the edges of its graph."""
+    planes: tuple[Callable[[Observation], Array], ...] = ()
+    """What a network has to be told besides stones and legal moves: each function makes one more feature per
+    point, float32[N, N], of one observation, seen by the player to move (Hex: the sides to join)."""
+    stones_on: Literal["lines", "squares", "hexagons"] = "lines"
+    """How it is drawn: stones where lines cross, as in Go, on squares, as in Othello, or on hexagons, as in
+    Hex, each row half a cell further to the right."""
     sgf: SGFFormat | None = None
     """How it is written in SGF; None: as plain text only."""
     recipes: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)

@@ -83,6 +83,10 @@ SPOILT = {
     "a game longer than max_moves": setting(max_moves=6),
     "do not cancel": setting(heuristic=lambda state, player: jnp.float32(1)),
     "always 0": setting(heuristic=lambda state, player: jnp.float32(0)),
+    "a direction that leads to no adjacent point": setting(directions=((0, 2), (0, -2))),
+    "a direction that is named twice": setting(directions=((0, 1), (0, -1), (0, 1))),
+    "a direction without its opposite": setting(directions=((0, 1), (1, 0), (0, -1))),
+    "symmetry 1 changes the neighbours": setting(directions=((0, 1), (0, -1))),
 }
 
 

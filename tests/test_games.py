@@ -12,7 +12,14 @@ from saz_jax import make_game
 from saz_jax.config.registry import GAMES
 from saz_jax.games import contract
 
-CONTRACT = [("othello", {}), ("gomoku", {}), ("gomoku", {"k": 3}), ("go", {})]
+CONTRACT = [
+    ("othello", {}),
+    ("gomoku", {}),
+    ("gomoku", {"k": 3}),
+    ("go", {}),
+    ("hex", {}),
+    ("hex", {"swap": True}),
+]
 LARGEST = 19
 
 
@@ -51,7 +58,7 @@ def test_options_are_what_builds_the_game_again(entry):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: make_game("chess", 8), "unknown game 'chess'; choose one of go, gomoku, othello"),
+        (lambda: make_game("chess", 8), "unknown game 'chess'; choose one of .*othello, or register"),
         (lambda: make_game("othello", cast(int, 8.0)), "max_size must be a whole number, not 8.0"),
         (lambda: make_game("othello", True), "max_size must be a whole number, not True"),
         (lambda: make_game("othello", 2), "board side 2 is too small for othello; the smallest is 3"),

@@ -9,10 +9,10 @@ import jraph
 import numpy as np
 import pytest
 
-from saz_jax.config import GINConfig
+from saz_jax.config import CNNConfig, FCNConfig, GINConfig
 from saz_jax.games.board import COMPASS8, INVERSE_SYMMETRY, NUM_SYMMETRIES, symmetry
 from saz_jax.graphs.topology import from_graphs_tuple, to_graphs_tuple
-from saz_jax.networks import make_gin, make_graph_gin
+from saz_jax.networks import make_cnn, make_fcn, make_gin, make_graph_gin
 from saz_jax.networks.features import NUM_FEATURES, node_features
 from saz_jax.networks.kernels.chunks import in_chunks
 from tests.oracles.gin import board_edges, gin
@@ -77,6 +77,44 @@ def test_the_grid_path_equals_message_passing_on_a_graphs_tuple(config):
     embedding = from_graphs_tuple(jax.jit(on_graphs.embed)(variables, graphs), nodes)
     on_board = jax.jit(network.embed)(variables, states, nodes)
     np.testing.assert_allclose(jnp.where(nodes[..., None], on_board, 0), embedding, atol=1e-5)
+
+
+def corner_plane(seen):
+    """1 at the first point, where light is to move."""
+    return jnp.zeros(seen.board.shape).at[0, 0].set(seen.to_play == -1)
+
+
+@pytest.mark.parametrize("edges", ["grid4", "grid8", "compass8"])
+def test_directions_and_planes_of_a_game_reach_both_paths(edges):
+    config = dataclasses.replace(SMALL, edges=edges)
+    hexagonal = ((-1, 0), (-1, 1), (0, 1), (1, 0), (1, -1), (0, -1))
+    network, on_graphs = make_gin(config, 5, hexagonal, (corner_plane,)), make_graph_gin(config, num_planes=1)
+    variables = noisy_variables(network)
+    states, nodes = random_positions(2, [4, 5, 5], 5)
+    features = node_features(states, config.features, (corner_plane,))
+    np.testing.assert_array_equal(features[:, 0, -1], states.to_play == -1)
+    assert not features[:, 1:, -1].any()
+    logits, value = jax.jit(network.infer)(variables, states, nodes)
+    graphs: Any = to_graphs_tuple(features, nodes, edges, hexagonal)
+    graph_logits, graph_value = jax.jit(on_graphs.infer)(variables, graphs)
+    np.testing.assert_allclose(from_graphs_tuple(graph_logits, nodes, MIN), logits, atol=1e-5)
+    np.testing.assert_allclose(graph_value[:-1], value, atol=1e-5)
+    square = jax.jit(make_gin(config, 5, planes=(corner_plane,)).infer)(variables, states, nodes)
+    assert np.allclose(square.value, value, atol=1e-5) == (edges != "grid4")
+
+
+@pytest.mark.parametrize("make", [make_cnn, make_fcn])
+def test_planes_of_a_game_reach_the_convolutions(make):
+    network = make(
+        CNNConfig(side=5, channels=4, dense=(4, 4)) if make is make_cnn else FCNConfig(channels=4),
+        5,
+        planes=(corner_plane,),
+    )
+    states, nodes = random_positions(2, [5, 5], 5)
+    variables = noisy_variables(network)
+    seen = [states._replace(board=0 * states.board, to_play=jnp.full(2, who, jnp.int8)) for who in (1, -1)]
+    dark, light = (jax.jit(network.infer)(variables, observations, nodes).value for observations in seen)
+    assert (dark != light).all()
 
 
 def test_the_two_paths_agree_while_training():

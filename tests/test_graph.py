@@ -22,6 +22,15 @@ def test_the_topology_is_that_of_a_plain_loop(edges, diagonal, side):
     assert found == sorted(board_edges([True] * (side * side + 1), side, diagonal))
 
 
+def test_untyped_edges_follow_the_directions_of_the_game():
+    hexagonal = ((-1, 0), (-1, 1), (0, 1), (1, 0), (1, -1), (0, -1))
+    senders, receivers, _ = topology(4, "grid4", hexagonal)
+    near = {divmod(s, 4) for s, r in zip(senders.tolist(), receivers.tolist(), strict=True) if r == 5}
+    assert near == {(0, 1), (0, 2), (1, 2), (2, 1), (2, 0), (1, 0), (4, 0)}  # (4, 0) is the dummy node
+    for edges in ("grid8", "compass8"):
+        assert len(topology(4, edges, hexagonal)[0]) == len(topology(4, edges)[0])
+
+
 def test_live_nodes_are_the_corner_and_the_dummy_node():
     states, _ = random_positions(0, [2], 3)
     nodes = live_nodes(jax.tree.map(lambda x: x[0], states))

@@ -23,8 +23,9 @@ from saz_jax.cli import flags
 from saz_jax.cli.studies import studies_of
 from saz_jax.config import TrainConfig, registry
 from saz_jax.storage import read_json, read_metrics
-from saz_jax.studies import BUDGETS, STUDIES, Lab, Study, entrants, laboratory, run_study
-from saz_jax.studies.entrants import RANDOM
+from saz_jax.studies import BUDGETS, STUDIES, Lab, Study, lineup, run_study
+from saz_jax.studies.laboratory import play
+from saz_jax.studies.lineup import RANDOM, labelled
 from saz_jax.training import preset, run, stored_config
 
 USER_FILES = Path(__file__).parent / "user_files"
@@ -228,7 +229,7 @@ def test_a_study_takes_the_users_game(rows_run, tmp_path, monkeypatch):
 
     def fill(lab, file, games):
         for game in games:
-            laboratory.play(lab, file, (game, lab.budget.boards.large(game)[0]), RANDOM, RANDOM)
+            play(lab, file, (game, lab.budget.boards.large(game)[0]), RANDOM, RANDOM)
 
     monkeypatch.setitem(STUDIES, "ablation", Study(fill))
     boards = dataclasses.replace(BUDGETS["smoke"].boards, gomoku=(4,))
@@ -240,10 +241,10 @@ def test_a_study_takes_the_users_game(rows_run, tmp_path, monkeypatch):
 
 def test_fine_tuning_keeps_the_options_of_the_users_game(rows_run, tmp_path, monkeypatch):
     trained = []
-    monkeypatch.setattr(entrants, "train", lambda lab, role, config, *_, **__: trained.append(config))
-    monkeypatch.setattr(entrants, "_entrant", lambda *_: None)
-    agent, lab = saz_jax.load_agent(rows_run.workdir), Lab("smoke", BUDGETS["smoke"], tmp_path)
-    entrants.fine_tuned(lab, "rows", laboratory.Entrant("mine", str(rows_run.workdir), agent), 5)
+    monkeypatch.setattr(lineup, "train", lambda lab, role, config, *_, **__: trained.append(config))
+    mine, lab = labelled("mine", str(rows_run.workdir)), Lab("smoke", BUDGETS["smoke"], tmp_path)
+    monkeypatch.setattr(lineup, "labelled", lambda *_: None)
+    lineup.fine_tuned(lab, "rows", mine, 5)
     assert trained[0].game_options == {"length": 3, "misere": True}
 
 

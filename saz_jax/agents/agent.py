@@ -20,7 +20,7 @@ from saz_jax.config.registry import GAMES, MODELS, NETWORKS, PRIORS, SEARCHES, V
 from saz_jax.config.versions import SCHEMA, check_schema, migrated_agent
 from saz_jax.games import make_game
 from saz_jax.games.precision import check_precision
-from saz_jax.games.registry import full_options
+from saz_jax.games.registry import full_options, look_at
 from saz_jax.models import registry as models
 from saz_jax.models.registry import with_own_settings
 from saz_jax.networks.registry import make_network_of
@@ -73,7 +73,7 @@ class Agent:
     """JSON: seed, versions, training time, ..."""
 
     def __post_init__(self) -> None:
-        check_fits(self.variables, self.model)
+        check_fits(self.variables, self.model, look_at(self.game_name, **self.game_options))
 
     def game(self, max_size: int) -> Game:
         """The game that it was trained on, on boards of any side up to `max_size`."""
@@ -131,7 +131,7 @@ class Agent:
             told = ", ".join(f"{o}={trained[o]}, not {o}={asked[o]}" for o in other)
             warnings.warn(f"this agent was trained with {told}; it may play poorly", stacklevel=3)
         config = with_own_settings(dataclasses.replace(self.model, name=model or self.model.name))
-        check_fits(self.variables, config)
+        check_fits(self.variables, config, game)
         models.check_sizes(models.make_model(config, game), sizes)
         return config
 
@@ -273,9 +273,9 @@ def load_agent(path_or_name: str | Path) -> Agent:
         raise ValueError(f"{path} holds no agent that this version can play: {error}") from error
 
 
-def check_fits(variables: Variables, config: ModelConfig) -> None:
-    """Raise `ValueError` unless `variables` are those of the network that `config` names."""
-    if problem := mismatch(variables, _expected(config)):
+def check_fits(variables: Variables, config: ModelConfig, game: Game) -> None:
+    """Raise `ValueError` unless `variables` are those of the network that `config` names, made for `game`."""
+    if problem := mismatch(variables, _expected(config, game)):
         raise ValueError(
             f"these weights do not fit the network of {config.name}: {problem}; "
             f"use the model and network settings they were trained with"
@@ -283,11 +283,12 @@ def check_fits(variables: Variables, config: ModelConfig) -> None:
 
 
 @functools.cache
-def _expected(config: ModelConfig) -> Any:
+def _expected(config: ModelConfig, game: Game) -> Any:
     """Shapes and dtypes of fresh variables, which do not depend on the padded side."""
     MODELS.find(config.name)
     side = getattr(config.network, "side", 1)
-    return jax.eval_shape(make_network_of(config.network, side).init, jax.random.key(0))
+    network = make_network_of(config.network, dataclasses.replace(game, max_size=side))
+    return jax.eval_shape(network.init, jax.random.key(0))
 
 
 def one_or_many(choose: Callable[..., Any]) -> Callable[..., Any]:

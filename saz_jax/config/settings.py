@@ -24,8 +24,8 @@ class GINConfig:
     epsilon: Literal["learned", "fixed"] = "learned"
     """GIN's epsilon: a learned scalar per layer that starts at 0, or fixed at 0 (App. "GIN")."""
     edges: Literal["grid4", "grid8", "compass8"] = "grid4"
-    """grid4: four neighbours, all alike (the paper); grid8: eight, all alike; compass8: eight, each
-    compass direction a relation with its own weights."""
+    """grid4: the game's own neighbours, all alike (the paper: four; Hex has six); grid8: eight, all alike;
+    compass8: eight, each compass direction a relation with its own weights."""
     dummy: Literal["sum", "mean", "max"] = "sum"
     """How messages into the dummy node are pooled: sum (the paper; grows with the board), mean (one stone
     weighs less on a larger board) or max (a pattern counts alike on every board)."""
@@ -212,7 +212,7 @@ class TrainConfig:
     """Everything that decides what a run computes."""
 
     game: str = "gomoku"
-    """othello, gomoku, go, or the name of a registered game."""
+    """The name of a game: one of ours, such as othello, or one that is registered."""
     game_options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     """The game's own options, such as k for gomoku and komi for go; those left out have their defaults."""
     model: str = "saz"

@@ -128,12 +128,13 @@ def the_sides_alternate_and_every_action_counts(sample: Sample) -> None:
 
 
 def a_placed_stone_stays_and_a_pass_leaves_the_board_alone(sample: Sample) -> None:
-    """At least until the other side's move."""
+    """At least until the other side's move.  A pass may swap, too: mirror the board, exchange the colours."""
     states, pass_action = sample.states, sample.game.num_actions - 1
     for t, b in np.argwhere(~states.terminated[:-1]):
         before, after, action = states.board[t, b], states.board[t + 1, b], sample.actions[t, b]
         if action == pass_action:
-            _hold(before == after, "a pass that changes the board")
+            swapped = (after == -before.T).all()
+            _hold(swapped or (before == after).all(), "a pass that changes the board")
         else:
             _hold(
                 after.reshape(-1)[action] == states.to_play[t, b], "a stone that is not where it was placed"
@@ -235,6 +236,20 @@ def padding_changes_nothing(sample: Sample) -> None:
     _hold(padded.legal[..., -1] == states.legal[..., -1], "pass depends on the padding")
 
 
+def neighbours_are_mutual_and_the_symmetries_keep_them(sample: Sample) -> None:
+    """`directions` are steps to adjacent points, each with its opposite, and turn with the board."""
+    directions = sample.game.directions
+    adjacent = [max(abs(row), abs(column)) == 1 for row, column in directions]
+    _hold(adjacent, "a direction that leads to no adjacent point")
+    _hold(len(set(directions)) == len(directions), "a direction that is named twice")
+    _hold([(-row, -column) in directions for row, column in directions], "a direction without its opposite")
+    around = np.zeros((1, 3, 3), bool)
+    around[0, [1 + row for row, _ in directions], [1 + column for _, column in directions]] = True
+    for which in sample.game.symmetries:
+        turned = _transform(np.asarray(symmetry(which, 3, 3))[None], around)
+        _hold(turned == around, f"symmetry {which} changes the neighbours")
+
+
 def the_symmetries_commute_with_step(sample: Sample) -> None:
     """A turned or mirrored game, move by move, is the game turned or mirrored."""
     game = _make(sample, 9)
@@ -268,6 +283,7 @@ PROMISES: tuple[Callable[[Sample], None], ...] = (
     plain_jit_and_vmap_agree,
     one_trace_serves_every_side,
     padding_changes_nothing,
+    neighbours_are_mutual_and_the_symmetries_keep_them,
     the_symmetries_commute_with_step,
 )
 

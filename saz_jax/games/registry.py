@@ -14,7 +14,7 @@ from jax.core import Tracer
 
 from saz_jax.config.json_form import fitting
 from saz_jax.config.registry import GAMES, import_plugin
-from saz_jax.games import go, gomoku, notation, othello
+from saz_jax.games import go, gomoku, hex, notation, othello
 from saz_jax.games.precision import check_precision
 from saz_jax.types import Array, Game, GameState
 
@@ -36,7 +36,7 @@ def register_game(name: str, make: GameMaker) -> None:
 def make_game(name: str, max_size: int, **options: Any) -> Game:
     """The game `name` on padded boards of side `max_size`; equal arguments give the same object.
 
-    Options: gomoku `k`; go `komi`, `superko`, `move_cap`; those of a registered game.  Outside `jit`, the
+    options: keyword arguments of the game's maker, such as `k` of gomoku or `komi` of go.  Outside `jit`, the
     functions of the game check their arguments and raise `ValueError`; inside, an illegal or out-of-range
     action changes nothing.
     """
@@ -192,5 +192,5 @@ def _checked_action(game: Game, state: GameState, action: Any) -> Any:
     return jnp.asarray(action, jnp.int32)
 
 
-for _module in (othello, gomoku, go):
+for _module in (othello, gomoku, go, hex):
     register_game(_module.__name__.rpartition(".")[2], _module.make)

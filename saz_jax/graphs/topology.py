@@ -6,6 +6,7 @@ Every edge has a type: an edge of type d < 8 brings a message from the neighbour
 """
 
 import functools
+from typing import TypeAlias
 
 import jax.numpy as jnp
 import jraph
@@ -14,8 +15,9 @@ import numpy as np
 from saz_jax.games.board import COMPASS4, COMPASS8, live_points
 from saz_jax.types import Array, GameState, Observation
 
-DIRECTIONS = {"grid4": COMPASS4, "grid8": COMPASS8, "compass8": COMPASS8}
-"""Steps to the neighbours of a point, by `GINConfig.edges`."""
+Directions: TypeAlias = tuple[tuple[int, int], ...]
+EDGES = ("grid4", "grid8", "compass8")
+"""The choices of `GINConfig.edges`."""
 TO_DUMMY = 8
 FROM_DUMMY = 9
 NUM_EDGE_TYPES = 10
@@ -32,16 +34,26 @@ def observe(state: GameState) -> Observation:
     return Observation(state.board, state.size, state.to_play, state.legal)
 
 
+def steps(edges: str, directions: Directions = COMPASS4) -> Directions:
+    """Steps to the neighbours of a point by `GINConfig.edges`: the `directions` of the game, or all eight."""
+    if edges not in EDGES:
+        raise ValueError(f"unknown edges {edges!r}; choose one of {', '.join(EDGES)}")
+    return directions if edges == "grid4" else COMPASS8
+
+
 @functools.cache
-def topology(max_size: int, edges: str = "grid4") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(senders, receivers, types), each int32[E]: all edges of the padded board of side N."""
-    if edges not in DIRECTIONS:
-        raise ValueError(f"unknown edges {edges!r}; choose one of {', '.join(DIRECTIONS)}")
+def topology(
+    max_size: int, edges: str = "grid4", directions: Directions = COMPASS4
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(senders, receivers, types), each int32[E]: all edges of the padded board of side N.
+
+    directions: `Game.directions`, which `grid4` follows.
+    """
     points = np.arange(max_size * max_size, dtype=np.int32)
     row, column = np.divmod(points, max_size)
     dummy = np.full_like(points, max_size * max_size)
     parts = [(points, dummy, TO_DUMMY), (dummy, points, FROM_DUMMY)]
-    for dr, dc in DIRECTIONS[edges]:
+    for dr, dc in steps(edges, directions):
         on_board = np.isin(row + dr, np.arange(max_size)) & np.isin(column + dc, np.arange(max_size))
         receivers = points[on_board]
         parts.append((receivers + dr * max_size + dc, receivers, COMPASS8.index((dr, dc))))
@@ -49,7 +61,9 @@ def topology(max_size: int, edges: str = "grid4") -> tuple[np.ndarray, np.ndarra
     return np.concatenate(senders), np.concatenate(receivers), np.concatenate(types)
 
 
-def to_graphs_tuple(features: Array, nodes: Array, edges: str = "grid4") -> jraph.GraphsTuple:
+def to_graphs_tuple(
+    features: Array, nodes: Array, edges: str = "grid4", directions: Directions = COMPASS4
+) -> jraph.GraphsTuple:
     """B boards as B graphs of their present nodes, in order, and one padding graph.
 
     features: float[B, V, F]; nodes: bool[B, V], which ones are present.  An edge is kept where both of its
@@ -58,7 +72,7 @@ def to_graphs_tuple(features: Array, nodes: Array, edges: str = "grid4") -> jrap
     `jraph.unpad_with_graphs` takes it away again.  `edges` of the result holds the edge types, int32.
     """
     batch, num_nodes, _ = features.shape
-    senders, receivers, types = topology(_side(num_nodes), edges)
+    senders, receivers, types = topology(_side(num_nodes), edges, directions)
     kept = nodes[:, senders] & nodes[:, receivers]
     n_node, n_edge = nodes.sum(1, dtype=jnp.int32), kept.sum(1, dtype=jnp.int32)
     index, padding_node = _graph_index(nodes), n_node.sum()

@@ -19,14 +19,14 @@ from saz_jax.types import Array, EvaluateFn, Evaluation, Game, GameState, Model,
 
 SIZE_SETTINGS = "network.side (model1, model5) or ensemble.per_side and ensemble.shrink (saz, model2, model4)"
 
-ModelMaker = Callable[[Network, ModelConfig, int], Model]
-"""(network, config, max_size) -> Model."""
+ModelMaker = Callable[[Network, ModelConfig, Game], Model]
+"""(network, config, game) -> Model."""
 
 
 def register_model(name: str, make: ModelMaker, network: str = "gin", settings: type | None = None) -> None:
     """Makes a way to ask networks known by `name`: to training as `--model name`, to agents and to files.
 
-    `make(network, config, max_size) -> Model`; `network` is the one that it has unless the settings name
+    `make(network, config, game) -> Model`; `network` is the one that it has unless the settings name
     another; `settings`, if it has any, is a frozen dataclass that comes as `config.ensemble`.
     """
     MODELS.add(name, make, settings, network)
@@ -45,7 +45,7 @@ def make_model(config: ModelConfig, game: Game) -> Model:
     """The model that `config` names, for the boards of `game`; equal arguments give the same object."""
     entry = MODELS.find(config.name)
     config = with_own_settings(config)
-    model = entry.make(make_network_of(config.network, game.max_size), config, game.max_size)
+    model = entry.make(make_network_of(config.network, game), config, game)
     model = dataclasses.replace(model, name=config.name)
     smallest, _ = model.sizes
     if smallest > game.max_size:
@@ -96,31 +96,32 @@ def _checked(model: Model, evaluate: EvaluateFn, max_size: int) -> EvaluateFn:
     return checked
 
 
-def alone(network: Network, config: ModelConfig, max_size: int) -> Model:
+def alone(network: Network, config: ModelConfig, game: Game) -> Model:
     """The network on the whole board (models 1 and 3, and the fully-convolutional rival)."""
     return Model(network, whole_board(network), network.sizes)
 
 
-def with_subgraphs(network: Network, config: ModelConfig, max_size: int) -> Model:
+def with_subgraphs(network: Network, config: ModelConfig, game: Game) -> Model:
     """The network on the whole board and on sampled subgraphs (SAZ and model 2)."""
     sizes = (max(network.sizes[0], smallest_side(config.ensemble)), network.sizes[1])
-    evaluate = subgraph_ensemble(network, config.ensemble, max_size)
+    evaluate = subgraph_ensemble(network, config.ensemble, game.max_size)
     return Model(network, evaluate, sizes, evaluate_once=whole_board(network))
 
 
-def subgraphs_only(network: Network, config: ModelConfig, max_size: int) -> Model:
+def subgraphs_only(network: Network, config: ModelConfig, game: Game) -> Model:
     """The prior of the subgraphs alone (model 4)."""
     only = dataclasses.replace(config.ensemble, combine="only")
-    return with_subgraphs(network, dataclasses.replace(config, ensemble=only), max_size)
+    return with_subgraphs(network, dataclasses.replace(config, ensemble=only), game)
 
 
-def slid(network: Network, config: ModelConfig, max_size: int) -> Model:
+def slid(network: Network, config: ModelConfig, game: Game) -> Model:
     """A network for one small side, slid over the board (model 5)."""
     side, largest = network.sizes
     if side != largest:
         raise ValueError("model5 slides a network for one board side, such as the CNN; use model3 for others")
     # `network` itself reads, and learns from, boards of its side, padded or not; a window needs no padding.
-    return Model(network, sliding_window(make_network_of(config.network, side), side), (side, None))
+    window = make_network_of(config.network, dataclasses.replace(game, max_size=side))
+    return Model(network, sliding_window(window, side), (side, None))
 
 
 register_model("saz", with_subgraphs, settings=SubgraphConfig)

@@ -6,6 +6,7 @@ import flax.linen as nn
 import jax.numpy as jnp
 
 from saz_jax.config import CNNConfig
+from saz_jax.networks.features import Planes
 from saz_jax.networks.network import Output, make_network
 from saz_jax.networks.nodes import join_board, split_board
 from saz_jax.types import Array, Network
@@ -39,15 +40,18 @@ class CNN(nn.Module):
         return Output(embedding, join_board((padded, dummy)), value)
 
 
-def make_cnn(config: CNNConfig, max_size: int) -> Network:
+def make_cnn(config: CNNConfig, max_size: int, planes: Planes = ()) -> Network:
     """The CNN for live boards of side `config.side` alone, in the corner of padded boards.
 
     It reads nothing beyond that corner, so a live board of another side goes unnoticed: callers look at
     `sizes`.  It has no embedding per node: `embed` gives the board's last hidden layer at every node.
+    planes: those of the game.
     """
     side = config.side
     if side < MIN_SIDE:
         raise ValueError(f"a CNN cannot read boards of side {side}; the smallest is {MIN_SIDE}")
     if side > max_size:
         raise ValueError(f"CNN of side {side} exceeds max_size={max_size}; raise max_size")
-    return make_network(CNN(config), CNN.__call__, max_size, init_side=side, sizes=(side, side))
+    return make_network(
+        CNN(config), CNN.__call__, max_size, init_side=side, sizes=(side, side), planes=planes
+    )

@@ -11,6 +11,7 @@ import flax.linen as nn
 import jax.numpy as jnp
 
 from saz_jax.config import FCNConfig
+from saz_jax.networks.features import Planes
 from saz_jax.networks.kernels.convolution import convolve
 from saz_jax.networks.network import Output, make_network
 from saz_jax.networks.nodes import join_board, largest, split_board, zero_absent
@@ -76,6 +77,9 @@ class FCN(nn.Module):
         return Output(join_board(embedding), join_board((point_logits, pass_logit)), value)
 
 
-def make_fcn(config: FCNConfig, max_size: int) -> Network:
-    """The network on padded boards of side `max_size`; its variables fit every board size."""
-    return make_network(FCN(config), FCN.__call__, max_size)
+def make_fcn(config: FCNConfig, max_size: int, planes: Planes = ()) -> Network:
+    """The network on padded boards of side `max_size`; its variables fit every board size.
+
+    planes: those of the game.
+    """
+    return make_network(FCN(config), FCN.__call__, max_size, planes=planes)

@@ -1,27 +1,43 @@
 """What every network sees of a position."""
 
+from collections.abc import Callable
+from typing import TypeAlias
+
+import jax
 import jax.numpy as jnp
 
 from saz_jax.config import Features
 from saz_jax.types import Array, Observation
 
 NUM_FEATURES: dict[Features, int] = {"stones": 1, "stones_legal": 2, "stones_legal_turn": 3}
+Planes: TypeAlias = tuple[Callable[[Observation], Array], ...]
+"""`Game.planes`: what one game adds to the features of every position."""
 
 
-def node_features(seen: Observation, features: Features) -> Array:
+def num_features(features: Features, num_planes: int = 0) -> int:
+    """F: features of a node, those that the game adds included."""
+    return NUM_FEATURES[features] + num_planes
+
+
+def node_features(seen: Observation, features: Features, planes: Planes = ()) -> Array:
     """float32[B, V, F]: canonical node features, seen by the player to move (Sec. 3.1).
 
     Feature 0 is +1 for an own stone, -1 for the other side's, 0 for an empty point and the dummy node.
     `stones_legal` adds whether the node is a legal action, pass for the dummy node; `stones_legal_turn` that
     and +1 at every node where dark is to move, -1 where light is.  Without it a position of Go and the same
     one with the colours exchanged look alike, though komi tells them apart: a pass then seems to hand the
-    komi over.
+    komi over.  The game's own `planes` come last, 0 at the dummy node.
     """
-    batch = seen.board.shape[0]
-    own = (seen.board * seen.to_play[:, None, None]).reshape(batch, -1)
-    planes = [jnp.pad(own, ((0, 0), (0, 1)))]
+    own = seen.board * seen.to_play[:, None, None]
+    parts = [_with_dummy(own)]
     if features != "stones":
-        planes.append(seen.legal)
+        parts.append(seen.legal)
     if features == "stones_legal_turn":
-        planes.append(jnp.broadcast_to(seen.to_play[:, None], seen.legal.shape))
-    return jnp.stack([plane.astype(jnp.float32) for plane in planes], axis=-1)
+        parts.append(jnp.broadcast_to(seen.to_play[:, None], seen.legal.shape))
+    parts += [_with_dummy(jax.vmap(plane)(seen)) for plane in planes]
+    return jnp.stack([part.astype(jnp.float32) for part in parts], axis=-1)
+
+
+def _with_dummy(points: Array) -> Array:
+    """[B, N, N] -> [B, V], 0 at the dummy node."""
+    return jnp.pad(points.reshape(points.shape[0], -1), ((0, 0), (0, 1)))

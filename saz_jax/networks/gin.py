@@ -9,9 +9,10 @@ import jax.numpy as jnp
 import jraph
 
 from saz_jax.config import GINConfig
-from saz_jax.graphs.topology import TO_DUMMY
+from saz_jax.games.board import COMPASS4
+from saz_jax.graphs.topology import TO_DUMMY, Directions, steps
 from saz_jax.networks.checks import check_config
-from saz_jax.networks.features import NUM_FEATURES
+from saz_jax.networks.features import Planes, num_features
 from saz_jax.networks.gin_module import GIN, NodeOutput
 from saz_jax.networks.kernels.chunks import CONVOLUTION_NODES, PRODUCT_NODES
 from saz_jax.networks.neighbours import board_neighbours, graph_neighbours
@@ -20,15 +21,26 @@ from saz_jax.networks.nodes import join_board, split_board
 from saz_jax.types import Array, Evaluation, Network, Variables
 
 
-def make_gin(config: GINConfig, max_size: int) -> Network:
-    """The GIN on padded boards of side `max_size`; its variables fit every board size and every graph."""
+def make_gin(
+    config: GINConfig, max_size: int, directions: Directions = COMPASS4, planes: Planes = ()
+) -> Network:
+    """The GIN on padded boards of side `max_size`; its variables fit every board size and every graph.
+
+    directions, planes: those of the game.
+    """
+    check_config(config, max_size)
+    neighbours = steps(config.edges, directions)
+
+    def read(gin: GIN, features: Array, nodes: Array, train: bool) -> Output:
+        return _read_boards(gin, features, nodes, neighbours, train)
+
     chunk_nodes = CONVOLUTION_NODES if config.edges == "compass8" else PRODUCT_NODES
-    return make_network(GIN(config), _read_boards, max_size, chunk_nodes=chunk_nodes)
+    return make_network(GIN(config), read, max_size, chunk_nodes=chunk_nodes, planes=planes)
 
 
-def _read_boards(gin: GIN, features: Array, nodes: Array, train: bool) -> Output:
+def _read_boards(gin: GIN, features: Array, nodes: Array, directions: Directions, train: bool) -> Output:
     present = split_board(nodes)
-    neighbours = board_neighbours(present, gin.config.edges, gin.config.dummy)
+    neighbours = board_neighbours(present, directions, gin.config.dummy)
     output = gin(split_board(features), present, neighbours, train)
     if gin.config.readout == "dummy":
         value = output.value[1]
@@ -55,11 +67,15 @@ class GraphNetwork:
     """(variables, graphs, present=None) -> float32[nodes, H]"""
 
 
-def make_graph_gin(config: GINConfig) -> GraphNetwork:
-    """The GIN on any graphs, with the variables that `make_gin(config, _).init` makes."""
+def make_graph_gin(config: GINConfig, num_planes: int = 0) -> GraphNetwork:
+    """The GIN on any graphs, with the variables that `make_gin(config, ...).init` makes.
+
+    num_planes: how many features the game adds to those of `config`.
+    """
     check_config(config)
     gin = GIN(config)
     evaluate = functools.partial(_evaluate_graphs, config)
+    checked = functools.partial(_checked, config, num_planes)
 
     def forward(
         variables: Variables, graphs: jraph.GraphsTuple, present: Array, train: bool, **options: Any
@@ -68,19 +84,19 @@ def make_graph_gin(config: GINConfig) -> GraphNetwork:
         return gin.apply(variables, (graphs.nodes,), (present,), neighbours, train, **options)
 
     def infer(variables: Variables, graphs: jraph.GraphsTuple, present: Array | None = None) -> Evaluation:
-        present = _checked(config, graphs, present)
+        present = checked(graphs, present)
         return evaluate(forward(variables, graphs, present, False), graphs, present)
 
     def fit(
         variables: Variables, key: Array, graphs: jraph.GraphsTuple, present: Array | None = None
     ) -> tuple[Evaluation, Variables]:
-        present = _checked(config, graphs, present)
+        present = checked(graphs, present)
         rngs = {"dropout": key}
         output, updated = forward(variables, graphs, present, True, rngs=rngs, mutable=["batch_stats"])
         return evaluate(output, graphs, present), {**variables, **updated}
 
     def embed(variables: Variables, graphs: jraph.GraphsTuple, present: Array | None = None) -> Array:
-        present = _checked(config, graphs, present)
+        present = checked(graphs, present)
         return forward(variables, graphs, present, False).embedding[0]
 
     return GraphNetwork(infer, fit, embed)
@@ -105,10 +121,10 @@ def _evaluate_graphs(
     return Evaluation(masked, jnp.tanh(total / jnp.maximum(count, 1)))
 
 
-def _checked(config: GINConfig, graphs: jraph.GraphsTuple, present: Array | None) -> Array:
+def _checked(config: GINConfig, num_planes: int, graphs: jraph.GraphsTuple, present: Array | None) -> Array:
     """The mask of present nodes, after a look at the graphs."""
     nodes: Any = graphs.nodes
-    shape, wanted = nodes.shape, NUM_FEATURES[config.features]
+    shape, wanted = nodes.shape, num_features(config.features, num_planes)
     if len(shape) != 2 or shape[1] != wanted:
         raise ValueError(f"nodes have shape {shape}; {config.features!r} takes [nodes, {wanted}]")
     untyped = config.edges != "compass8" and config.dummy == "sum" and config.readout == "mean"

@@ -15,7 +15,7 @@ import jraph
 import numpy as np
 
 from saz_jax.games.board import COMPASS8
-from saz_jax.graphs.topology import DIRECTIONS, FROM_DUMMY, NUM_EDGE_TYPES, TO_DUMMY
+from saz_jax.graphs.topology import FROM_DUMMY, NUM_EDGE_TYPES, TO_DUMMY, Directions
 from saz_jax.networks.kernels.convolution import convolve
 from saz_jax.networks.nodes import Nodes, largest
 from saz_jax.types import Array
@@ -34,8 +34,12 @@ class Neighbours(NamedTuple):
     typed: Callable[[Nodes, Array], Nodes]
 
 
-def board_neighbours(present: Nodes, edges: str, dummy_pool: str) -> Neighbours:
-    """Neighbours on B padded boards; present: (bool[B, N, N], bool[B])."""
+def board_neighbours(present: Nodes, directions: Directions, dummy_pool: str) -> Neighbours:
+    """Neighbours on B padded boards; present: (bool[B, N, N], bool[B]).
+
+    `total` adds up the neighbours that lie in `directions`; `typed` tells all eight apart, and its kernels
+    learn which of them matter.
+    """
     count = jnp.maximum(present[0].sum((1, 2)), 1)[:, None].astype(jnp.float32)
 
     def pooled(points: Array) -> Array:
@@ -48,7 +52,7 @@ def board_neighbours(present: Nodes, edges: str, dummy_pool: str) -> Neighbours:
         points, dummy = h
         side = points.shape[1]
         padded = jnp.pad(points, ((0, 0), (1, 1), (1, 1), (0, 0)))
-        shifted = [padded[:, 1 + r : 1 + r + side, 1 + c : 1 + c + side] for r, c in DIRECTIONS[edges]]
+        shifted = [padded[:, 1 + r : 1 + r + side, 1 + c : 1 + c + side] for r, c in directions]
         return sum(shifted, start=dummy[:, None, None, :]), pooled(points)
 
     def typed(h: Nodes, kernels: Array) -> Nodes:

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from saz_jax.networks.checks import check_boards, check_config, check_variables
-from saz_jax.networks.features import NUM_FEATURES, node_features
+from saz_jax.networks.features import Planes, node_features, num_features
 from saz_jax.networks.kernels.chunks import CONVOLUTION_NODES, in_chunks
 from saz_jax.types import Array, Evaluation, Network, Observation, Variables
 
@@ -35,18 +35,19 @@ def make_network(
     init_side: int = 1,
     sizes: tuple[int, int | None] = (1, None),
     chunk_nodes: int = CONVOLUTION_NODES,
+    planes: Planes = (),
 ) -> Network:
     """The network of a flax module whose `config` names its features, with its inputs checked.
 
-    `read` runs the module on boards; `init_side` is a padded side on which its variables can be made, and
-    `chunk_nodes` how many nodes a CPU reads at a time.
+    `read` runs the module on boards; `init_side` is a padded side on which its variables can be made,
+    `chunk_nodes` how many nodes a CPU reads at a time, and `planes` are the features that the game adds.
     """
     check_config(module.config, max_size)
     kind = module.config.features
 
     def init(key: Array) -> Variables:
         num_nodes = init_side * init_side + 1
-        features = jnp.zeros((1, num_nodes, NUM_FEATURES[kind]))
+        features = jnp.zeros((1, num_nodes, num_features(kind, len(planes))))
         return module.init(key, features, jnp.ones((1, num_nodes), bool), False, method=read)
 
     @functools.cache
@@ -56,7 +57,7 @@ def make_network(
     def inputs(variables: Variables, seen: Observation, nodes: Array) -> Array:
         check_variables(variables, expected())
         check_boards(seen, nodes, max_size)
-        return node_features(seen, kind)
+        return node_features(seen, kind, planes)
 
     def evaluate(variables: Variables, features: Array, nodes: Array) -> Evaluation:
         return _evaluation(module.apply(variables, features, nodes, False, method=read), nodes)

@@ -8,23 +8,39 @@ from saz_jax.config.registry import NETWORKS
 from saz_jax.networks.cnn import make_cnn
 from saz_jax.networks.fcn import make_fcn
 from saz_jax.networks.gin import make_gin
-from saz_jax.types import Network
+from saz_jax.types import Game, Network
 
 
-def register_network(name: str, make: Callable[[Any, int], Network], settings: type) -> None:
+def register_network(name: str, make: Callable[[Any, Game], Network], settings: type) -> None:
     """Makes a network known by `name`: to training as `--network name`, to agents and to files.
 
-    `make(settings, max_size) -> Network`; `settings` is a frozen dataclass with defaults, whose fields become
-    flags and JSON.  A setting named `side` is set to the largest trained board side.
+    `make(settings, game) -> Network`, on boards of side `game.max_size` with the game's `directions` and
+    `planes`; `settings` is a frozen dataclass with defaults, whose fields become flags and JSON.  A setting
+    named `side` is set to the largest trained board side.
     """
     NETWORKS.add(name, make, settings)
 
 
-def make_network_of(settings: Any, max_size: int) -> Network:
-    """The network whose settings these are, on padded boards of side `max_size`."""
-    return NETWORKS.find(NETWORKS.name_of(settings)).make(settings, max_size)
+def make_network_of(settings: Any, game: Game) -> Network:
+    """The network whose settings these are, on the padded boards of `game`."""
+    return NETWORKS.find(NETWORKS.name_of(settings)).make(settings, game)
 
 
-register_network("gin", make_gin, GINConfig)
-register_network("cnn", make_cnn, CNNConfig)
-register_network("fcn", make_fcn, FCNConfig)
+def gin(config: GINConfig, game: Game) -> Network:
+    """The paper's graph network, or one with typed edges."""
+    return make_gin(config, game.max_size, game.directions, game.planes)
+
+
+def cnn(config: CNNConfig, game: Game) -> Network:
+    """The paper's network for one board side."""
+    return make_cnn(config, game.max_size, game.planes)
+
+
+def fcn(config: FCNConfig, game: Game) -> Network:
+    """The fully-convolutional rival."""
+    return make_fcn(config, game.max_size, game.planes)
+
+
+register_network("gin", gin, GINConfig)
+register_network("cnn", cnn, CNNConfig)
+register_network("fcn", fcn, FCNConfig)

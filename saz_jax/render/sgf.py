@@ -1,11 +1,12 @@
 """Games to and from SGF (FF[4]), the only importer of sgfmill.
 
-SGF numbers the kinds of game: Go is GM[1], Othello GM[2] and Gomoku GM[4]; a game says its number and the
-properties it needs in `Game.sgf`.  sgfmill reads and writes the tree and leaves GM alone.  Moves are in Go's
-notation for all games: two letters, column then row from the top left, empty for pass; they are written and
-read here, as sgfmill's writer has no letter for the 26th line.
+SGF numbers the kinds of game, Go is GM[1]; a game says its number and the properties it needs in `Game.sgf`.
+sgfmill reads and writes the tree and leaves GM alone.  Moves are two letters as in Go, column then row from
+the top left, or a letter and a number as in SGF's Hex; pass is empty, or what the game calls it.  They are
+written and read here, as sgfmill knows Go's alone and its writer has no letter for the 26th line.
 """
 
+import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -53,8 +54,8 @@ def to_sgf(game: Game, size: int, actions: Iterable[int], dark: str = "", light:
         _write_stones(root, live_board(state))
     for number, action in enumerate(map(int, actions), start=1):
         _check(game, state, action, number)
-        point = "" if action == game.num_actions - 1 else _letters(*divmod(action, game.max_size))
-        tree.extend_main_sequence().set_raw(COLOURS[int(state.to_play)], point.encode())
+        raw = _move(game, action).encode()
+        tree.extend_main_sequence().set_raw(COLOURS[int(state.to_play)], raw)
         state = step(state, action)
     if state.terminated:
         root.set("RE", {1: "B+", -1: "W+", 0: "0"}[int(state.outcome)])
@@ -82,7 +83,7 @@ def from_sgf(text: str, max_size: int | None = None, **options: Any) -> Record:
             state = step(state, skip)
         if state.to_play != player and not state.terminated:
             raise ValueError(f"move {number} is {COLOURS[player]}'s out of turn; the sides must alternate")
-        actions.append(_action(raw, number, file.size, game.max_size))
+        actions.append(_action(game, raw, number, file.size))
         _check(game, state, actions[-1], number)
         state = step(state, actions[-1])
     return Record(game, file.size, tuple(actions))
@@ -120,7 +121,9 @@ def _read(text: str) -> _File:
         raise ValueError(f"this game of {name} does not tell its board side; add SZ[...] to its first node")
     options = dict(about.read(properties))
     moves = [(1 if colour == "b" else -1, raw) for colour, raw in (n.get_raw_move() for n in nodes) if colour]
-    return _File(name, tree.get_size(), options, moves, stones)
+    size = tree.get_size() if root.has_property("SZ") else about.default_size
+    assert size is not None
+    return _File(name, size, options, moves, stones)
 
 
 def game_types() -> dict[int, str]:
@@ -150,15 +153,31 @@ def _letters(row: int, column: int) -> str:
     return chr(ord("a") + column) + chr(ord("a") + row)
 
 
-def _action(raw: bytes, number: int, size: int, max_size: int) -> int:
-    if raw == b"" or (raw == b"tt" and size <= 19):  # tt is how older files pass
+def _move(game: Game, action: int) -> str:
+    assert game.sgf is not None
+    if action == game.num_actions - 1:
+        return game.sgf.pass_as
+    if game.sgf.points == "a1":
+        return move_name(action, game.max_size).lower()
+    return _letters(*divmod(action, game.max_size))
+
+
+def _action(game: Game, raw: bytes, number: int, size: int) -> int:
+    assert game.sgf is not None
+    name, max_size, numbered = raw.decode(errors="replace"), game.max_size, game.sgf.points == "a1"
+    # tt is how older files of Go pass.
+    if name.lower() == game.sgf.pass_as or (name == "tt" and size <= 19 and not numbered):
         return max_size * max_size
-    column, row = (byte - ord("a") for byte in raw) if len(raw) == 2 else (-1, -1)
+    row, column = -1, -1
+    if numbered and (found := re.fullmatch(r"([a-z])([0-9]{1,2})", name.lower())):
+        row, column = int(found[2]) - 1, ord(found[1]) - ord("a")
+    elif not numbered and len(raw) == 2:
+        column, row = (byte - ord("a") for byte in raw)
     if not (0 <= row < size and 0 <= column < size):
-        raise ValueError(
-            f"move {number} [{raw.decode(errors='replace')}] is off a board of side {size}; "
-            f"use letters from aa to {_letters(size - 1, size - 1)}"
-        )
+        last = _move(game, (size - 1) * (max_size + 1))
+        said = f"use {'points' if numbered else 'letters'} from {game.sgf.points} to {last}"
+        passes = f", or {game.sgf.pass_as}" if game.sgf.pass_as else ""
+        raise ValueError(f"move {number} [{name}] is off a board of side {size}; {said}{passes}")
     return row * max_size + column
 
 

@@ -1,6 +1,7 @@
-"""Positions as SVG pictures: stones on green squares, or on a wooden board where its lines cross."""
+"""Positions as SVG pictures: stones on green squares, on hexagons, or where the lines of a board cross."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,10 @@ CELL = 40
 """Side of a cell in the picture's own units."""
 MARGIN = 24
 """Room for the coordinates on each side."""
+RADIUS = CELL / math.sqrt(3)
+"""From the middle of a hexagon to its corners; CELL is its width."""
+BAND = 6
+"""Width of the coloured sides of a board of hexagons."""
 
 STONES = {1: "dark", -1: "light"}
 DEFINITIONS = """<defs>
@@ -38,6 +43,32 @@ class Palette(NamedTuple):
 
 GREEN = Palette(frame="#4a3626", text="#e9dcc9", warm="#ffb000", cold="#3a4fd0")
 WOOD = Palette(frame="#e6bc72", text="#5c4019", warm="#d7301f", cold="#2166ac")
+SLATE = Palette(frame="#8797a0", text="#26343b", warm="#d7301f", cold="#2166ac")
+
+
+class Style(NamedTuple):
+    """One kind of board: its colours, and where its cells lie."""
+
+    palette: Palette
+    grid: Callable[[int], Iterator[str]]
+    """size -> what lies under the stones."""
+    cell: Callable[[float, float], tuple[str, str]]
+    """(x, y) -> (tag, attributes): the outline of the cell around that middle."""
+    half: tuple[float, float] = (CELL / 2, CELL / 2)
+    """From the middle of a cell at the edge to the margin, to the left and upwards."""
+    row_height: float = CELL
+    slant: float = 0.0
+    """How many cells each row lies to the right of the one above."""
+
+    def centre(self, row: int, column: int) -> tuple[float, float]:
+        """Where the middle of a cell lies."""
+        x = MARGIN + self.half[0] + CELL * (int(column) + self.slant * int(row))
+        return x, MARGIN + self.half[1] + self.row_height * int(row)
+
+    def extent(self, size: int) -> tuple[float, float]:
+        """Width and height of a picture."""
+        x, y = self.centre(size - 1, size - 1)
+        return x + self.half[0] + MARGIN, y + self.half[1] + MARGIN
 
 
 class Picture(str):
@@ -56,41 +87,48 @@ def render(
 ) -> Picture:
     """A picture of one position, `width` pixels wide.
 
-    game: the game or its name; it says whether stones lie on squares or where lines cross.
+    game: the game or its name; it says whether stones lie on squares, on hexagons or where lines cross.
     heat: float[V], float[N, N] or float[n, n], one number per point, for example a policy or Q-values.  The
       largest magnitude is painted in full colour, positive warm and negative blue; NaN and pass are left out.
     last_move: the action to mark.
     """
     board, max_size = live_board(state), state.board.shape[0]
     size = len(board)
-    side = size * CELL + 2 * MARGIN
-    style = (game if isinstance(game, Game) else look_at(game)).stones_on
-    palette, grid = {"squares": (GREEN, _squares), "lines": (WOOD, _lines)}[style]
+    style = STYLES[(game if isinstance(game, Game) else look_at(game)).stones_on]
+    across, down = style.extent(size)
     parts = [
         '<svg xmlns="http://www.w3.org/2000/svg"',
-        f'     width="{width}" height="{width}" viewBox="0 0 {side} {side}">',
+        f'     width="{width}" height="{round(width * down / across)}" viewBox="0 0 {across:g} {down:g}">',
         DEFINITIONS,
-        f'<rect width="{side}" height="{side}" rx="6" fill="{palette.frame}"/>',
-        *grid(size),
-        *_coordinates(size, palette.text),
+        f'<rect width="{across:g}" height="{down:g}" rx="6" fill="{style.palette.frame}"/>',
+        *style.grid(size),
+        *_coordinates(size, style),
     ]
     if heat is not None:
-        parts += _heat(_live_heat(heat, size, max_size), max_size, palette)
+        parts += _heat(_live_heat(heat, size, max_size), max_size, style)
     for row, column in np.argwhere(board):
-        parts.append(_circle(row, column, 0.45, f"url(#{STONES[int(board[row, column])]})"))
+        parts.append(_circle(*style.centre(row, column), 0.45, f"url(#{STONES[int(board[row, column])]})"))
     if last_move is not None and 0 <= last_move < max_size * max_size:
-        row, column = divmod(last_move, max_size)
-        parts.append(_circle(row, column, 0.12, "#e5482d"))
+        parts.append(_circle(*style.centre(*divmod(last_move, max_size)), 0.12, "#e5482d"))
     return Picture("\n".join([*parts, "</svg>"]))
 
 
-def _centre(index: int) -> float:
-    """Where the middle of a row or column lies."""
-    return MARGIN + CELL * (int(index) + 0.5)
+def _circle(x: float, y: float, radius: float, fill: str) -> str:
+    return f'<circle cx="{x:g}" cy="{y:g}" r="{radius * CELL:g}" fill="{fill}"/>'
 
 
-def _circle(row: int, column: int, radius: float, fill: str) -> str:
-    return f'<circle cx="{_centre(column):g}" cy="{_centre(row):g}" r="{radius * CELL:g}" fill="{fill}"/>'
+def _square(x: float, y: float) -> tuple[str, str]:
+    return "rect", f'x="{x - CELL / 2:g}" y="{y - CELL / 2:g}" width="{CELL}" height="{CELL}"'
+
+
+def _hexagon(x: float, y: float) -> tuple[str, str]:
+    return "polygon", f'points="{" ".join(_corner(x, y, which) for which in range(6))}"'
+
+
+def _corner(x: float, y: float, which: int) -> str:
+    """A corner of a hexagon, clockwise from its top."""
+    angle = math.radians(60 * which)
+    return f"{x + RADIUS * math.sin(angle):.2f},{y - RADIUS * math.cos(angle):.2f}"
 
 
 def _squares(size: int) -> Iterator[str]:
@@ -102,12 +140,12 @@ def _squares(size: int) -> Iterator[str]:
 
 
 def _lines(size: int) -> Iterator[str]:
-    near, far = _centre(0), _centre(size - 1)
-    ticks = [_centre(i) for i in range(size)]
+    ticks = [MARGIN + CELL * (i + 0.5) for i in range(size)]
+    near, far = ticks[0], ticks[-1]
     path = "".join(f"M{t:g} {near:g}V{far:g}M{near:g} {t:g}H{far:g}" for t in ticks)
     yield f'<path d="{path}" stroke="#5c4019" stroke-width="1.2" stroke-linecap="square"/>'
     for row, column in _star_points(size):
-        yield _circle(row, column, 0.09, "#5c4019")
+        yield _circle(ticks[column], ticks[row], 0.09, "#5c4019")
 
 
 def _star_points(size: int) -> list[tuple[int, int]]:
@@ -122,11 +160,47 @@ def _star_points(size: int) -> list[tuple[int, int]]:
     return points if size >= 17 else corners_and_centre
 
 
-def _coordinates(size: int, colour: str) -> Iterator[str]:
-    font = f'font-family="sans-serif" font-size="13" fill="{colour}" text-anchor="middle"'
+def _hexagons(size: int) -> Iterator[str]:
+    """Cells, and around them the sides: dark's above and below, light's left and right."""
+    for colour, cells, corners in (
+        ("#fdfcf8", [(row, 0) for row in range(size)], (5, 4)),
+        ("#fdfcf8", [(row, size - 1) for row in range(size)], (1, 2)),
+        ("#1b1b1b", [(0, column) for column in range(size)], (5, 0, 1)),
+        ("#1b1b1b", [(size - 1, column) for column in range(size)], (4, 3, 2)),
+    ):
+        way = [_corner(*HEXAGONS.centre(*cell), which) for cell in cells for which in corners]
+        stroke = f'stroke="{colour}" stroke-width="{2 * BAND}" stroke-linejoin="round"'
+        yield f'<polyline points="{" ".join(way)}" fill="none" {stroke}/>'
+    yield '<g fill="#d0d8da" stroke="#6f7f87" stroke-width="1.2">'
+    for row, column in np.ndindex(size, size):
+        tag, outline = _hexagon(*HEXAGONS.centre(row, column))
+        yield f"<{tag} {outline}/>"
+    yield "</g>"
+
+
+HEXAGONS = Style(
+    SLATE,
+    _hexagons,
+    _hexagon,
+    half=(CELL / 2 + BAND, RADIUS + BAND),
+    row_height=1.5 * RADIUS,
+    slant=0.5,
+)
+STYLES = {
+    "squares": Style(GREEN, _squares, _square),
+    "lines": Style(WOOD, _lines, _square),
+    "hexagons": HEXAGONS,
+}
+"""By `Game.stones_on`."""
+
+
+def _coordinates(size: int, style: Style) -> Iterator[str]:
+    font = f'font-family="sans-serif" font-size="13" fill="{style.palette.text}" text-anchor="middle"'
+    left, above = style.half[0] + MARGIN * 0.5, style.half[1] + MARGIN * 0.32
     for i in range(size):
-        yield f'<text x="{_centre(i):g}" y="{MARGIN * 0.68:g}" {font}>{column_name(i)}</text>'
-        yield f'<text x="{MARGIN * 0.5:g}" y="{_centre(i) + 4:g}" {font}>{i + 1}</text>'
+        (x, top), (first, y) = style.centre(0, i), style.centre(i, 0)
+        yield f'<text x="{x:g}" y="{top - above:g}" {font}>{column_name(i)}</text>'
+        yield f'<text x="{first - left:g}" y="{y + 4:g}" {font}>{i + 1}</text>'
 
 
 def _live_heat(heat: Any, size: int, max_size: int) -> np.ndarray:
@@ -142,16 +216,17 @@ def _live_heat(heat: Any, size: int, max_size: int) -> np.ndarray:
     return values[:size, :size]
 
 
-def _heat(values: np.ndarray, max_size: int, palette: Palette) -> Iterator[str]:
-    """A tinted square per point; hovering over it shows the number."""
+def _heat(values: np.ndarray, max_size: int, style: Style) -> Iterator[str]:
+    """A tinted cell per point; hovering over it shows the number."""
+    palette = style.palette
     finite = np.isfinite(values)
     largest = np.abs(values[finite]).max(initial=0.0)
     for row, column in np.argwhere(finite & (values != 0)):
         value = values[row, column]
         colour, opacity = palette.warm if value > 0 else palette.cold, 0.85 * abs(value) / largest
-        x, y = _centre(column) - CELL / 2, _centre(row) - CELL / 2
         name = move_name(row * max_size + column, max_size)
+        tag, outline = style.cell(*style.centre(row, column))
         yield (
-            f'<rect class="heat" x="{x:g}" y="{y:g}" width="{CELL}" height="{CELL}" '
-            f'fill="{colour}" fill-opacity="{opacity:.3f}"><title>{name} {value:.3g}</title></rect>'
+            f'<{tag} class="heat" {outline} '
+            f'fill="{colour}" fill-opacity="{opacity:.3f}"><title>{name} {value:.3g}</title></{tag}>'
         )

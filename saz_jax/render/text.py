@@ -7,6 +7,7 @@ lettered A, B, ... Z, AA, ... from the left and rows numbered 1, 2, ... from the
 import numpy as np
 
 from saz_jax.games.notation import PLAIN, column_name, draw, live_board, move_name, parse_move
+from saz_jax.games.registry import look_at
 from saz_jax.types import Game, GameState
 
 __all__ = ["live_board", "move_name", "parse", "parse_move", "show"]
@@ -17,16 +18,23 @@ UNICODE = {1: "●", -1: "○", 0: "·"}
 STONES = {character: stone for stone, character in PLAIN.items()}
 
 
-def show(state: GameState, last_move: int | None = None) -> str:
-    """One position in Unicode with coordinates and whose turn it is; the action `last_move` in brackets."""
+def show(state: GameState, last_move: int | None = None, game: Game | str = "gomoku") -> str:
+    """One position in Unicode with coordinates and whose turn it is; the action `last_move` in brackets.
+
+    game: the game or its name; if its stones lie on hexagons, each row begins half a cell to the right of the
+    one above, so that the six neighbours of a cell are next to it.
+    """
     board, max_size = live_board(state), state.board.shape[0]
+    slanted = (game if isinstance(game, Game) else look_at(game)).stones_on == "hexagons"
     size = len(board)
     marked = divmod(last_move, max_size) if last_move is not None else None
     width = len(column_name(size - 1))
+    if slanted and width % 2 == 0:
+        width += 1  # half a cell, width + 1 characters, is then a whole number
     margin = " " * len(str(size))
     lines = [margin + "".join(f" {column_name(column):>{width}}" for column in range(size))]
     for row, stones in enumerate(board.tolist()):
-        line = f"{row + 1:>{len(margin)}}"
+        line = " " * (row * (width + 1) // 2 if slanted else 0) + f"{row + 1:>{len(margin)}}"
         for column, stone in enumerate(stones):
             before = "(" if (row, column) == marked else ")" if (row, column - 1) == marked else " "
             line += " " * (width - 1) + before + UNICODE[stone]

@@ -33,7 +33,7 @@ class LinearConfig:
     """Whether it knows whose turn it is."""
 
 
-def make_linear(config: LinearConfig, max_size: int) -> Network:
+def make_linear(config: LinearConfig, game: Game) -> Network:
     """One convolution, for boards of every side."""
     side = 2 * config.reach + 1
 
@@ -67,7 +67,7 @@ class CautiousConfig:
     trust: float = 0.75
 
 
-def make_cautious(network: Network, config: ModelConfig, max_size: int) -> Model:
+def make_cautious(network: Network, config: ModelConfig, game: Game) -> Model:
     """The network's value, scaled down."""
     evaluate_once = whole_board(network)
 

@@ -1,0 +1,229 @@
+"""Hex: dark joins the top to the bottom, light the left to the right; cells have six neighbours.
+
+The cells are sheared into squares, each row half a cell to the right of the one above: (r, c) touches its
+neighbours in row and column, (r - 1, c + 1) and (r + 1, c - 1).  A corner belongs to both of its sides.  A
+full board has exactly one winner, so there are no ties; only holes in a board could make one.
+
+Swap, the pie rule, is an option: light's first action may then be "pass", which takes over dark's stone.  The
+players keep their colours and their sides: the stone is mirrored in the main diagonal, (r, c) to (c, r), and
+becomes light's, which is the same position seen from the other side.  Dark moves next.  Pass is never legal
+otherwise while the game lasts.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import jax
+import jax.numpy as jnp
+
+from saz_jax.games import board as boards
+from saz_jax.types import Array, Game, GameState, Observation, SGFFormat
+
+DIRECTIONS = ((-1, 0), (-1, 1), (0, 1), (1, 0), (1, -1), (0, -1))
+"""The six neighbours of a cell, clockwise."""
+MIN_SIZE = 2
+"""On side 1 the first stone wins."""
+MAX_SIZE = 180
+"""Chain labels are int16."""
+
+
+def make(
+    max_size: int,
+    *,
+    swap: Annotated[bool, "pie rule: light's first move may be pass, which takes over dark's stone"] = False,
+) -> Game:
+    """Hex on padded boards of side `max_size`."""
+    if max_size > MAX_SIZE:
+        raise ValueError(f"max_size={max_size} is too large for hex; use at most {MAX_SIZE}")
+    swap_action = max_size * max_size
+
+    def init(size: Array | int) -> GameState:
+        chains = jnp.zeros((max_size, max_size), jnp.int16)
+        return _position(chains, size, to_play=1, move_count=0, winner=0)
+
+    def setup(board: Array, size: Array | int, to_play: Array | int) -> GameState:
+        chains, winner = _find_chains(board, boards.live_points(size, max_size))
+        return _position(chains, size, to_play, move_count=0, winner=winner)
+
+    def step(state: GameState, action: Array | int) -> GameState:
+        chains, at = state.aux, jnp.asarray(action, jnp.int32)
+        if swap:
+            swaps = at == swap_action
+            row, column = jnp.divmod(jnp.argmax(chains.reshape(-1) != 0).astype(jnp.int32), max_size)
+            chains, at = jnp.where(swaps, 0, chains), jnp.where(swaps, column * max_size + row, at)
+        chains, wins = _place(chains, at, state.to_play, boards.live_points(state.size, max_size))
+        winner = jnp.where(wins, state.to_play, 0)
+        after = _position(chains, state.size, -state.to_play, state.move_count + 1, winner)
+        if swap:
+            offered = (state.move_count == 0) & (state.to_play == 1) & ~state.board.any() & ~after.terminated
+            after = after._replace(legal=after.legal.at[swap_action].set(after.terminated | offered))
+        return boards.unless_over_or_illegal(state, action, after)
+
+    return Game(
+        name="hex",
+        max_size=max_size,
+        min_size=MIN_SIZE,
+        max_moves=max_size * max_size + swap,
+        init=init,
+        step=step,
+        setup=setup,
+        heuristic=heuristic,
+        symmetries=(0, 2),  # half a turn; a quarter turn or a mirror would exchange the players' sides
+        directions=DIRECTIONS,
+        planes=(own_sides, other_sides),
+        stones_on="hexagons",
+        sgf=SGFFormat(
+            game_type=11,
+            default_size=11,
+            points="a1",
+            pass_as="swap-pieces",
+            write=lambda size: {"RU": "swap"} if swap else {},
+            read=_read_rules,
+        ),
+        recipes=RECIPES,
+    )
+
+
+RECIPES = {
+    "paper": {"sizes": (5, 6, 7, 8, 9)},
+    # A count of missing stones says little about who wins.
+    "small": {"sizes": (5, 6, 7), "search.heuristic_weight": 0.0},
+}
+
+
+def _read_rules(properties: Mapping[str, Any]) -> dict[str, bool]:
+    return {"swap": True} if properties.get("RU") == "swap" else {}
+
+
+def own_sides(seen: Observation) -> Array:
+    """float32[N, N]: 1 on the two sides that the player to move has to join."""
+    return _sides(seen, seen.to_play)
+
+
+def other_sides(seen: Observation) -> Array:
+    """float32[N, N]: 1 on the two sides that the other player has to join."""
+    return _sides(seen, -seen.to_play)
+
+
+def _sides(seen: Observation, player: Array) -> Array:
+    points = boards.live_points(seen.size, seen.board.shape[0])
+    first, last = _ends(points, player)
+    return (first | last).astype(jnp.float32)
+
+
+def heuristic(state: GameState, player: Array | int) -> Array:
+    """float32[]: how many stones fewer than the other side `player` still needs; see `stones_needed`."""
+    points = boards.live_points(state.size, state.board.shape[0])
+    dark, light = stones_needed(state.board, points)
+    return jnp.asarray(player, jnp.float32) * (light - dark)
+
+
+def stones_needed(board: Array, points: Array) -> Array:
+    """int32[2]: the fewest stones with which dark and light would join their sides if the other side passed.
+
+    0 once they are joined; a side that is cut off counts as lacking as many stones as the board has points.
+    """
+    return jax.vmap(_shortest_way, (None, 0, None))(board, jnp.array([1, -1], jnp.int8), points)
+
+
+def _shortest_way(board: Array, player: Array, points: Array) -> Array:
+    """int32[]: the cheapest way from one side to the other; an own stone costs 0, a free cell 1."""
+    first, last = _ends(points, player)
+    far = jnp.int16(board.size)
+    free = points & (board == 0)
+    cost = jnp.where(board == player, 0, jnp.where(free, 1, far)).astype(jnp.int16)
+
+    def spread(search: tuple[Array, Array]) -> tuple[Array, Array]:
+        reached, _ = search
+        nearer = reached
+        for direction in DIRECTIONS:
+            nearer = jnp.minimum(nearer, boards.shift(nearer, direction, fill=board.size) + cost)
+        return nearer, (nearer < reached).any()
+
+    start = jnp.where(first, cost, far)
+    reached, _ = jax.lax.while_loop(lambda search: search[1], spread, (start, jnp.bool_(True)))
+    shortest = jnp.min(jnp.where(last, reached, far)).astype(jnp.int32)
+    return jnp.minimum(shortest, points.sum(dtype=jnp.int32))
+
+
+def _position(
+    chains: Array, size: Array | int, to_play: Array | int, move_count: Array | int, winner: Array | int
+) -> GameState:
+    free = boards.live_points(size, chains.shape[0]) & (chains == 0)
+    terminated = (jnp.asarray(winner) != 0) | ~free.any()
+    return GameState(
+        board=jnp.sign(chains).astype(jnp.int8),
+        size=jnp.asarray(size, jnp.int32),
+        to_play=jnp.asarray(to_play, jnp.int8),
+        legal=jnp.append(free.reshape(-1) & ~terminated, terminated),
+        terminated=terminated,
+        outcome=jnp.asarray(winner, jnp.float32),
+        move_count=jnp.asarray(move_count, jnp.int32),
+        aux=chains,
+    )
+
+
+# Chains are labelled, int16[N, N]: +label for dark, -label for light, 0 where there is no stone.  A side of
+# the board counts as a stone of the player who wants it: all chains that touch the first side (the top, or
+# the left) have the label FIRST, those that touch the last one LAST, and others the number of one of their
+# stones.  A stone joins its neighbours' chains under the largest of their labels, and wins if FIRST and LAST
+# are among them.
+
+
+def _side_labels(max_size: int) -> tuple[int, int]:
+    """(FIRST, LAST)"""
+    return max_size * max_size + 1, max_size * max_size + 2
+
+
+def _place(chains: Array, action: Array, player: Array, points: Array) -> tuple[Array, Array]:
+    """(chains int16[N, N], wins bool[]): after a stone of `player`, in one pass over the board."""
+    side = chains.shape[0]
+    row, column = jnp.divmod(action, side)
+    own, alone = chains * player, (action + 1).astype(jnp.int16)
+    dr, dc = jnp.array(DIRECTIONS, jnp.int32).T
+    near = own.at[row + dr, column + dc].get(mode="fill", fill_value=0, wrap_negative_indices=False)
+    placed = boards.point(action, side)
+    reaches = jnp.stack([(placed & end).any() for end in _ends(points, player)])
+    ends = jnp.where(reaches, jnp.array(_side_labels(side), jnp.int16), alone)
+    joined = jnp.concatenate([jnp.where(near > 0, near, alone), ends])  # [8]
+    merged = (own[..., None] == joined[None, None]).any(-1) | placed
+    first, last = _side_labels(side)
+    wins = (joined == first).any() & (joined == last).any()
+    return jnp.where(merged, joined.max() * player, chains).astype(jnp.int16), wins
+
+
+def _find_chains(board: Array, points: Array) -> tuple[Array, Array]:
+    """(chains int16[N, N], winner int8[]) of any arrangement of stones."""
+    side = board.shape[0]
+    number = jnp.arange(1, side * side + 1, dtype=jnp.int16).reshape(side, side)
+    labels, (first_label, last_label) = jnp.where(board != 0, number, 0), _side_labels(side)
+    ends = {player: _ends(points, player) for player in (1, -1)}
+    for player, (first, last) in ends.items():
+        labels = jnp.where((board == player) & first, jnp.int16(first_label), labels)
+        labels = jnp.where((board == player) & last, jnp.int16(last_label), labels)
+
+    def spread(search: tuple[Array, Array]) -> tuple[Array, Array]:
+        labels, _ = search
+        wider = labels
+        for direction in DIRECTIONS:
+            same = (boards.shift(board, direction) == board) & (board != 0)
+            wider = jnp.where(same, jnp.maximum(wider, boards.shift(wider, direction)), wider)
+        return wider, (wider != labels).any()
+
+    labels, _ = jax.lax.while_loop(lambda search: search[1], spread, (labels, jnp.bool_(True)))
+    joined = [
+        ((board == player) & first & (labels == last_label)).any() for player, (first, _) in ends.items()
+    ]
+    return labels * board.astype(jnp.int16), joined[0].astype(jnp.int8) - joined[1].astype(jnp.int8)
+
+
+def _ends(points: Array, player: Array | int) -> tuple[Array, Array]:
+    """(bool[N, N], bool[N, N]): the points of the first and of the last side that `player` has to join.
+
+    The sides are those of the smallest rectangle around the points, whose top left corner is the board's.
+    """
+    index = jnp.arange(points.shape[0])
+    dark = jnp.asarray(player) == 1
+    last_row, last_column = (jnp.max(jnp.where(points.any(axis), index, 0)) for axis in (1, 0))
+    along = jnp.where(dark, index[:, None], index[None, :])
+    return points & (along == 0), points & (along == jnp.where(dark, last_row, last_column))

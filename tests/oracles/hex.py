@@ -1,0 +1,66 @@
+"""Hex on a dict of stones, written for reading: a search from one side along stones of one colour."""
+
+import heapq
+
+NEIGHBOURS = ((-1, 0), (-1, 1), (0, 1), (1, 0), (1, -1), (0, -1))
+
+
+class Hex:
+    """One game on an n x n board; points are (row, column), the swap is None."""
+
+    def __init__(self, size, swap=False, stones=None, to_play=1):
+        self.size, self.swap, self.stones, self.to_play = size, swap, dict(stones or {}), to_play
+        self.moves = 0
+
+    def needed(self, player):
+        """Stones that `player` lacks to join its sides, by Dijkstra; None if it is cut off."""
+        along = 0 if player == 1 else 1
+        waiting, seen = [], set()
+        for point in self.points:
+            if point[along] == 0 and self.cost(point, player) is not None:
+                heapq.heappush(waiting, (self.cost(point, player), point))
+        while waiting:
+            so_far, (row, column) = heapq.heappop(waiting)
+            if (row, column) in seen:
+                continue
+            seen.add((row, column))
+            if (row, column)[along] == self.size - 1:
+                return so_far
+            for dr, dc in NEIGHBOURS:
+                point = row + dr, column + dc
+                if point in self.points and self.cost(point, player) is not None:
+                    heapq.heappush(waiting, (so_far + self.cost(point, player), point))
+        return None
+
+    def cost(self, point, player):
+        """0 for an own stone, 1 for a free point, None for the other side's stone."""
+        return {player: 0, None: 1, -player: None}[self.stones.get(point)]
+
+    @property
+    def points(self):
+        return [(row, column) for row in range(self.size) for column in range(self.size)]
+
+    @property
+    def outcome(self):
+        return next((player for player in (1, -1) if self.needed(player) == 0), 0)
+
+    @property
+    def over(self):
+        return self.outcome != 0
+
+    @property
+    def legal(self):
+        if self.over:
+            return [None]
+        free = [point for point in self.points if point not in self.stones]
+        can_swap = self.swap and self.moves == 1 and list(self.stones.values()) == [1]
+        return [*free, None] if can_swap else free
+
+    def play(self, point):
+        """A stone of the player to move, or the swap: dark's stone becomes light's, mirrored."""
+        if point is None:
+            ((row, column),) = self.stones
+            self.stones = {}
+            point = column, row
+        self.stones[point] = self.to_play
+        self.to_play, self.moves = -self.to_play, self.moves + 1
