@@ -118,7 +118,6 @@ def test_a_signal_saves_and_says_how_to_continue(number, tmp_path):
         (["--sizes", "five"], "five"),
         (["--resume", "--workdir", "nowhere"], "--resume: there is no run in nowhere"),
         (["--curve", "--workdir", "nowhere"], "--curve: there is no run in nowhere"),
-        (["--curve"], "--curve: there is no run in"),
         (["--sizes", "3"], "board side 3 is too small for gomoku; the smallest is 5"),
         (["--init-from", "nobody"], "no agent at nobody"),
         (["--selfplay.games", "0"], "selfplay.games=0"),
