@@ -147,6 +147,11 @@ def make(
         """
         return jnp.asarray(player, jnp.float32) * _area(frame, state.aux.chain, wanted=jnp.bool_(True))
 
+    def ownership(state: GameState) -> Array:
+        """float32[N, N]: the area, stones and the free points that reach one colour only."""
+        reached = _reached(frame, state.aux.chain, wanted=state.terminated)
+        return frame.grid(frame.inner((reached == 1).astype(jnp.float32) - (reached == 2)))
+
     def write_rules(size: int) -> dict[str, float]:
         return {"KM": FAIR_KOMI[min(size, len(FAIR_KOMI) - 1)] if komi is None else komi}
 
@@ -162,6 +167,7 @@ def make(
         step=step,
         setup=setup,
         heuristic=heuristic,
+        ownership=ownership,
         symmetries=ALL_SYMMETRIES,
         sgf=SGFFormat(game_type=1, default_size=19, write=write_rules, read=read_rules),
         recipes=RECIPES,
@@ -339,7 +345,13 @@ def _place(
 
 
 def _area(frame: _Frame, chain: Array, wanted: Array) -> Array:
-    """float32[]: dark's area minus light's, or anything at no cost where it is not `wanted`.
+    """float32[]: dark's area minus light's, or anything at no cost where it is not `wanted`."""
+    reached = _reached(frame, chain, wanted)
+    return ((reached == 1).sum() - (reached == 2).sum()).astype(jnp.float32)
+
+
+def _reached(frame: _Frame, chain: Array, wanted: Array) -> Array:
+    """int8[L]: 1 in dark's area, 2 in light's, 3 between them; anything at no cost where not `wanted`.
 
     A free point counts for a colour if a path of free points leads from it to that colour and none to the
     other.  Under `vmap` the loop lasts as long as the slowest wanted board, and not at all on most moves.
@@ -353,5 +365,4 @@ def _area(frame: _Frame, chain: Array, wanted: Array) -> Array:
         return grown, (grown != reached).any()
 
     stones = (chain > WALL).astype(jnp.int8) + 2 * (chain < 0).astype(jnp.int8)
-    reached, _ = jax.lax.while_loop(lambda carry: carry[1], spread, (stones, wanted))
-    return ((reached == 1).sum() - (reached == 2).sum()).astype(jnp.float32)
+    return jax.lax.while_loop(lambda carry: carry[1], spread, (stones, wanted))[0]

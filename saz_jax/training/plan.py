@@ -37,7 +37,8 @@ def make_plan(program: Program, state: RunState) -> Plan:
     config = program.config
     positions = config.selfplay.games * config.selfplay.moves
     key = jax.random.key(config.seed)
-    blank = Positions.blank(program.game.max_size, config.learner.batch_size)
+    heads = program.model.network.heads
+    blank = Positions.blank(program.game.max_size, config.learner.batch_size, heads)
     seen = blank.observation
     seen = seen._replace(size=seen.size + min(config.sizes), to_play=seen.to_play + 1)
     blank = blank._replace(observation=seen)
@@ -52,7 +53,9 @@ def make_plan(program: Program, state: RunState) -> Plan:
         parameters=sum(x.size for x in jax.tree.leaves(state.learner.variables["params"])),
         devices=program.mesh.size,
         compile_seconds=play_compile + learn_compile,
-        tree_bytes=tree_memory(program.game, config.selfplay.games, config.search.simulations),
+        tree_bytes=tree_memory(
+            program.game, config.selfplay.games, config.search.simulations, config.search.solve
+        ),
         replay_bytes=sum(x.nbytes for x in jax.tree.leaves(blank))
         // len(blank.outcome)
         * positions
