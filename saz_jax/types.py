@@ -38,6 +38,8 @@ class GameState(NamedTuple):
     """int32[]: actions taken so far, passes included."""
     aux: Any
     """What a game's own rules remember besides (Go: passes and position hashes); () if nothing."""
+    margin: Array | None = None
+    """float32[]: points that dark is given before the count (Go: minus the komi); None: a game without."""
 
 
 class Observation(NamedTuple):
@@ -51,6 +53,8 @@ class Observation(NamedTuple):
     """int8[]"""
     legal: Array
     """bool[V]"""
+    margin: Array | None = None
+    """float32[]: as in `GameState`."""
 
 
 class SGFFormat(NamedTuple):
@@ -123,7 +127,7 @@ class Evaluation(NamedTuple):
     ownership: Array | None = None
     """float32[B, N, N]: in [-1, 1], whose each point will be in the end, seen by the player to move."""
     score: Array | None = None
-    """float32[B]: the sum of the ownership, in points."""
+    """float32[B]: the sum of the ownership, in points; no margin is counted."""
     reply: Array | None = None
     """float32[B, V]: logits of the next player's move, as `logits` but for legality."""
     soft: Array | None = None

@@ -181,7 +181,7 @@ def test_the_ensemble_equals_a_loop_over_its_subgraphs(gomoku, config):
 def test_model4_does_not_search_a_move_that_no_subgraph_drew(gomoku):
     config, key = SubgraphConfig(shrink=3, combine="only"), jax.random.key(0)
     states = positions(gomoku, (5, 5))
-    logits, _ = jax.jit(subgraph_ensemble(counting_network(), config, 7))(2.0, key, states)
+    logits, *_ = jax.jit(subgraph_ensemble(counting_network(), config, 7))(2.0, key, states)
     sample = jax.jit(functools.partial(sample_subgraphs, config=config, max_size=7))
     for which, nodes in enumerate(jax.vmap(live_nodes)(states)):
         drawn = sample(jax.random.fold_in(key, which), nodes, 5).any(axis=0)

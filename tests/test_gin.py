@@ -194,7 +194,7 @@ def check_symmetries(config, turn):
         source = symmetry(which, 4, 5)
         board = states.board.reshape(1, -1)[:, source[:-1]].reshape(1, 5, 5)
         turned = states._replace(board=board, legal=states.legal[:, source])
-        turned_logits, turned_value = infer(turn(variables, which), turned, nodes)
+        turned_logits, turned_value, *_ = infer(turn(variables, which), turned, nodes)
         np.testing.assert_allclose(turned_logits, logits[:, source], atol=1e-5)
         np.testing.assert_allclose(turned_value, value, atol=1e-5)
 
@@ -255,7 +255,7 @@ def test_a_large_batch_in_chunks_equals_its_positions_one_by_one():
     assert "scan" in jaxpr, "the batch was meant to be large enough for chunks"
     logits, value, *_ = jax.jit(network.infer)(variables, states, nodes)
     few = jax.tree.map(lambda x: x[::9], (states, nodes))
-    few_logits, few_value = jax.jit(network.infer)(variables, *few)
+    few_logits, few_value, *_ = jax.jit(network.infer)(variables, *few)
     np.testing.assert_allclose(logits[::9], few_logits, atol=1e-5)
     np.testing.assert_allclose(value[::9], few_value, atol=1e-5)
 

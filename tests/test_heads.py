@@ -202,3 +202,21 @@ def test_an_evaluation_tells_the_ownership(model):
     )
     np.testing.assert_allclose(said.ownership, alone.ownership, atol=1e-6)
     np.testing.assert_allclose(said.score, alone.score, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_the_komi_counts_against_dark_and_for_light(name):
+    """Fresh ownership is 0 everywhere, so the value is that of the komi alone."""
+    make, config = NETWORKS[name]
+    network = make(dataclasses.replace(config, features="stones_legal_margin"), 6)
+    game = make_game("go", 6, komi=3.0)
+    states = jax.vmap(game.init)(jnp.array([6, 4]))
+    states = jax.tree.map(
+        lambda *x: jnp.concatenate(x), states, jax.vmap(game.step)(states, jnp.array([36, 36]))
+    )
+    np.testing.assert_array_equal(states.margin, [-3.0] * 4)
+    said = network.infer(network.init(jax.random.key(0)), observe(states), jax.vmap(live_nodes)(states))
+    slope = np.log(2)  # softplus(0)
+    expected = np.tanh(slope * np.array([-3 / 6, -3 / 4, 3 / 6, 3 / 4]))
+    np.testing.assert_allclose(said.value, expected, atol=1e-5)
+    np.testing.assert_allclose(said.score, 0, atol=1e-6)  # area alone

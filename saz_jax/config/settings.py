@@ -8,7 +8,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, Literal
 
-Features = Literal["stones", "stones_legal", "stones_legal_turn"]
+Features = Literal["stones", "stones_legal", "stones_legal_turn", "stones_legal_margin"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,7 +47,8 @@ class GINConfig:
     """Also learn a softened policy."""
     features: Features = "stones"
     """Node features: own stone +1, other stone -1, empty 0 (the paper); or that and the legal moves; or these
-    and whose turn it is, which decides the value where the colours are not alike (Go's komi)."""
+    and whose turn it is, which decides the value where the colours are not alike (Go's komi); or, instead of
+    the turn, the points that the player to move is given before the count: minus Go's komi for dark."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,7 +65,7 @@ class CNNConfig:
     """Dropout rate of the fully-connected layers while training."""
     features: Features = "stones"
     """Input planes: own stone +1, other stone -1, empty 0; or that and the legal moves; or these and whose
-    turn it is."""
+    turn it is, or the points that the player to move is given."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,7 +89,7 @@ class FCNConfig:
     """Also learn a softened policy."""
     features: Features = "stones_legal"
     """Input planes: own stone +1, other stone -1, empty 0; or that and the legal moves; or these and whose
-    turn it is."""
+    turn it is, or the points that the player to move is given."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -102,6 +102,7 @@ def make(
             outcome=jnp.float32(0),
             move_count=jnp.int32(0),
             aux=aux,
+            margin=-_komi(komi, size),
         )
 
     def step(state: GameState, action: Array) -> GameState:
@@ -120,9 +121,10 @@ def make(
         # Without it XLA computes the new chains once for each neighbour that looks at them.
         aux = jax.lax.optimization_barrier(aux)
 
+        assert state.margin is not None
         cap = 2 * state.size**2 if move_cap is None else move_cap
         terminated = (passing & state.aux.passed) | (move_count >= cap)
-        margin = _area(frame, aux.chain, wanted=terminated & playable) - _komi(komi, state.size)
+        score = _area(frame, aux.chain, wanted=terminated & playable) + state.margin
         moved = GameState(
             board=frame.grid(_colour(frame.inner(aux.chain))),
             size=state.size,
@@ -131,9 +133,10 @@ def make(
                 terminated, jnp.arange(points + 1) == points, _legal(frame, aux, -state.to_play, move_count)
             ),
             terminated=terminated,
-            outcome=jnp.where(terminated, jnp.sign(margin), 0.0),
+            outcome=jnp.where(terminated, jnp.sign(score), 0.0),
             move_count=move_count,
             aux=(),
+            margin=state.margin,
         )
         # An unplayable action has left aux as it was; to select it too would copy the history at every move.
         unmoved = state._replace(aux=())

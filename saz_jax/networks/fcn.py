@@ -11,6 +11,7 @@ import flax.linen as nn
 import jax.numpy as jnp
 
 from saz_jax.config import FCNConfig
+from saz_jax.networks.features import MARGIN, MARGIN_SCALE
 from saz_jax.networks.kernels.convolution import convolve
 from saz_jax.networks.network import Output, make_network
 from saz_jax.networks.nodes import each, join_board, largest, split_board, zero_absent
@@ -81,7 +82,10 @@ class FCN(nn.Module):
         if self.config.readout == "ownership":
             certainty = self.param(CERTAINTY, nn.initializers.zeros, (2,))
             filled = jnp.where(points, jnp.abs(planes[..., 0]), 0).sum((1, 2))
-            value = ownership_value(more["score"], filled, points.sum((1, 2)), certainty)
+            final = more["score"]
+            if self.config.features == "stones_legal_margin":
+                final += dummy[:, MARGIN] * MARGIN_SCALE
+            value = ownership_value(final, filled, points.sum((1, 2)), certainty)
         else:
             hidden = nn.relu(nn.Dense(channels, name="value_board")(board))
             value = jnp.tanh(nn.Dense(1, name="value")(hidden)[:, 0])

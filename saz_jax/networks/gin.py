@@ -32,9 +32,9 @@ def _read_boards(gin: GIN, features: Array, nodes: Array, train: bool) -> Output
     present = split_board(nodes)
     neighbours = board_neighbours(present, gin.config.edges, gin.config.dummy)
     output = gin(split_board(features), present, neighbours, train)
-    stones, dummies = split_board(features[..., 0]), (jnp.zeros_like(present[0]), jnp.ones_like(present[1]))
+    dummies = jnp.zeros_like(present[0]), jnp.ones_like(present[1])
     pooling = Pooling(lambda x: join_board(x).sum(1), _largest_on_boards)
-    read = read_nodes(gin.config.readout, output, stones, present, dummies, pooling)
+    read = read_nodes(gin.config, output, split_board(features), present, dummies, pooling)
     more = {name: join_board(head) for name, head in output.heads.items() if name in ("reply", "soft")}
     if read.ownership is not None and read.score is not None:
         more |= {"ownership": read.ownership[0], "score": read.score}
@@ -115,7 +115,7 @@ def _evaluate_graphs(
         return jnp.where(present, logits[0], jnp.finfo(logits[0].dtype).min)
 
     pooling = Pooling(lambda x: jraph.segment_sum(x[0], owner, num_graphs), largest_of_graphs)
-    read = read_nodes(config.readout, output, (features[:, 0],), (present,), (dummies,), pooling)
+    read = read_nodes(config, output, (features,), (present,), (dummies,), pooling)
     return Evaluation(
         masked(output.logits),
         read.value,

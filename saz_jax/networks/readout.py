@@ -7,8 +7,8 @@
     ownership   tanh(softplus(a + b * share of filled points) * sum of o / side)
 
 v, w and o are numbers per node, o within -1 and 1; a and b are learned, and side is the root of the number of
-points.  A sum of ownership counts points, so it means the same on boards of every size; what it is worth
-depends on how much is still open.
+points.  Where the network is told the margin (Go's komi), it is added to the sum of o.  A sum of ownership
+counts points, so it means the same on boards of every size; what it is worth depends on how much is open.
 """
 
 from collections.abc import Callable
@@ -18,6 +18,7 @@ import flax.linen as nn
 import jax
 import jax.numpy as jnp
 
+from saz_jax.networks.features import MARGIN, MARGIN_SCALE
 from saz_jax.networks.nodes import Nodes, each
 from saz_jax.types import Array
 
@@ -77,12 +78,13 @@ def ownership_value(total: Array, filled: Array, points: Array, certainty: Array
 
 
 def read_nodes(
-    readout: str, output: Any, stones: Nodes, present: Nodes, dummies: Nodes, pooling: Pooling
+    config: Any, output: Any, features: Nodes, present: Nodes, dummies: Nodes, pooling: Pooling
 ) -> Reading:
     """A value, and the ownership if there is such a head, from `output` (a `NodeOutput`).
 
-    `stones`: float32[...], the first feature; `present` and `dummies`: bool[...].
+    `features`: float32[..., F]; `present` and `dummies`: bool[...].
     """
+    readout = config.readout
     points = each(lambda here, dummy: here & ~dummy, present, dummies)
 
     def total(x: Nodes, where: Nodes) -> Array:
@@ -107,8 +109,11 @@ def read_nodes(
         value = jnp.tanh(pooling.largest(output.value, points))
     else:
         assert score is not None
-        filled = total(each(jnp.abs, stones), points)
-        value = ownership_value(score, filled, _count(points, pooling), output.certainty)
+        final = score
+        if config.features == "stones_legal_margin":
+            final += mean(each(lambda x: x[..., MARGIN], features), points) * MARGIN_SCALE
+        filled = total(each(lambda x: jnp.abs(x[..., 0]), features), points)
+        value = ownership_value(final, filled, _count(points, pooling), output.certainty)
     return Reading(value, ownership, score)
 
 

@@ -64,17 +64,20 @@ class Positions(NamedTuple):
     @classmethod
     def join(cls, parts: "list[Positions]") -> "Positions":
         """All parts, one after the other."""
+        # A blank one does not know all that the others hold.
+        parts = [part for part in parts if len(part.lane)] or parts[:1]
         return jax.tree.map(lambda *columns: np.concatenate(columns), *parts)
 
     def columns(self) -> dict[str, np.ndarray]:
         """All arrays by name, as checkpoints keep them."""
         own = {k: v for k, v in self._asdict().items() if k != "observation" and v is not None}
-        return {**self.observation._asdict(), **own}
+        seen = {k: v for k, v in self.observation._asdict().items() if v is not None}
+        return {**seen, **own}
 
     @classmethod
     def from_columns(cls, columns: Mapping[str, np.ndarray]) -> "Positions":
         """The inverse of `columns`."""
-        seen = _seen(*(columns[name] for name in Observation._fields))
+        seen = _seen(**{name: columns[name] for name in Observation._fields if name in columns})
         return cls(seen, **{name: columns[name] for name in cls._fields if name in columns})
 
 
