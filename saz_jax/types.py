@@ -38,6 +38,8 @@ class GameState(NamedTuple):
     """int32[]: actions taken so far, passes included."""
     aux: Any
     """What a game's own rules remember besides (Go: passes and position hashes); () if nothing."""
+    margin: Array | None = None
+    """float32[]: points that dark is given before the count (Go: minus the komi); None: a game without."""
 
 
 class Observation(NamedTuple):
@@ -51,6 +53,8 @@ class Observation(NamedTuple):
     """int8[]"""
     legal: Array
     """bool[V]"""
+    margin: Array | None = None
+    """float32[]: as in `GameState`."""
 
 
 class SGFFormat(NamedTuple):
@@ -94,6 +98,9 @@ class Game:
     history: terminated and outcome follow from the board alone."""
     heuristic: Callable[[GameState, Any], Array]
     """(state, player) -> float32[]: the greedy player's score of the board, seen by `player` (+1 / -1)."""
+    ownership: Callable[[GameState], Array] | None = None
+    """(finished game) -> float32[N, N] in [-1, 1]: whose each point is in the end, +1 dark's, -1 light's, 0
+    nobody's or off the board: what a network may learn beside the outcome.  None: nobody can tell."""
     symmetries: tuple[int, ...] = (0,)
     """The symmetries of `games.board.symmetry` that leave the rules as they are; 0 is the identity."""
     directions: tuple[tuple[int, int], ...] = ((-1, 0), (0, 1), (1, 0), (0, -1))
@@ -128,6 +135,14 @@ class Evaluation(NamedTuple):
     """float32[B, V]: unnormalised log-probabilities; absent or illegal nodes hold the dtype's minimum."""
     value: Array
     """float32[B]: in [-1, 1], seen by the player to move."""
+    ownership: Array | None = None
+    """float32[B, N, N]: in [-1, 1], whose each point will be in the end, seen by the player to move."""
+    score: Array | None = None
+    """float32[B]: the sum of the ownership, in points; no margin is counted."""
+    reply: Array | None = None
+    """float32[B, V]: logits of the next player's move, as `logits` but for legality."""
+    soft: Array | None = None
+    """float32[B, V]: logits of a softened policy, which tells unlikely moves apart."""
 
 
 class SearchOutput(NamedTuple):
@@ -180,6 +195,8 @@ class Network:
     """(variables, observations[B], nodes[B, V]) -> float32[B, V, H]: node embeddings before the heads."""
     sizes: tuple[int, int | None] = (1, None)
     """Smallest and largest live side that it can read; None: no upper limit."""
+    heads: tuple[str, ...] = ()
+    """What its evaluations hold besides: "ownership" (and the score), "reply", "soft"."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ def test_padding_changes_nothing():
     results = []
     for max_size in (5, 9):
         states, nodes = random_positions(3, [5, 5], max_size)
-        logits, value = jax.jit(make_cnn(SMALL, max_size).infer)(variables, states, nodes)
+        logits, value, *_ = jax.jit(make_cnn(SMALL, max_size).infer)(variables, states, nodes)
         assert np.all(np.asarray(logits)[~np.asarray(nodes)] == np.finfo(np.float32).min)
         results.append(np.concatenate([*(live_logits(row, 5, max_size) for row in logits), value]))
     np.testing.assert_allclose(results[0], results[1], atol=1e-5)

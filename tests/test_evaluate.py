@@ -161,7 +161,7 @@ def test_random_playouts_evaluate_by_the_end_of_the_game_and_prefer_no_move():
     game = make_game("gomoku", max_size=3, k=3)
     lost = parse(game, "XX. X.. ...".replace(" ", "\n"), to_play=-1)
     states = jax.tree.map(lambda x: jnp.repeat(x[None], 64, axis=0), lost)
-    logits, value = make_rollout_evaluate(game)((), jax.random.key(0), states)
+    logits, value, *_ = make_rollout_evaluate(game)((), jax.random.key(0), states)
     assert set(np.asarray(value).tolist()) <= {-1.0, 0.0, 1.0}
     assert np.mean(value) < -0.5, "light to move has two open lines to stop"
     legal = np.asarray(states.legal)

@@ -98,7 +98,7 @@ def sizes_of(name):
 
 @pytest.mark.parametrize("name", MODELS.names())
 def test_every_model_gives_a_prior_over_legal_moves_and_a_value(name):
-    _, _, states, (logits, value) = evaluated(name, sizes_of(name))
+    _, _, states, (logits, value, *_) = evaluated(name, sizes_of(name))
     assert jnp.isfinite(logits).all()
     assert (logits[~states.legal] == LOWEST).all()
     assert (logits[-1, -1] > LOWEST) & (logits[0, -1] == LOWEST)
@@ -158,7 +158,7 @@ def test_the_value_is_that_of_the_whole_board(name):
 def test_the_ensemble_equals_a_loop_over_its_subgraphs(gomoku, config):
     network, weight, key = counting_network(), 2.0, jax.random.key(4)
     states = positions(gomoku, (5, 7, 4))
-    logits, value = jax.jit(subgraph_ensemble(network, config, 7))(weight, key, states)
+    logits, value, *_ = jax.jit(subgraph_ensemble(network, config, 7))(weight, key, states)
     sample = jax.jit(functools.partial(sample_subgraphs, config=config, max_size=7))
     for which in range(3):
         one = some(states, [which])
@@ -181,7 +181,7 @@ def test_the_ensemble_equals_a_loop_over_its_subgraphs(gomoku, config):
 def test_model4_does_not_search_a_move_that_no_subgraph_drew(gomoku):
     config, key = SubgraphConfig(shrink=3, combine="only"), jax.random.key(0)
     states = positions(gomoku, (5, 5))
-    logits, _ = jax.jit(subgraph_ensemble(counting_network(), config, 7))(2.0, key, states)
+    logits, *_ = jax.jit(subgraph_ensemble(counting_network(), config, 7))(2.0, key, states)
     sample = jax.jit(functools.partial(sample_subgraphs, config=config, max_size=7))
     for which, nodes in enumerate(jax.vmap(live_nodes)(states)):
         drawn = sample(jax.random.fold_in(key, which), nodes, 5).any(axis=0)
@@ -212,7 +212,7 @@ def test_subgraphs_differ_between_states_and_between_keys(gomoku):
 def test_the_sliding_window_equals_a_loop_over_all_sub_boards(gomoku):
     network, sizes, side = counting_network(), (7, 4, 5), 4
     states = positions(gomoku, sizes, moves=6)
-    logits, value = jax.jit(sliding_window(network, side))(2.0, jax.random.key(0), states)
+    logits, value, *_ = jax.jit(sliding_window(network, side))(2.0, jax.random.key(0), states)
     template = some(states, [0])
 
     def ask(sub_board):
@@ -240,7 +240,7 @@ def test_a_window_as_large_as_the_board_is_the_plain_cnn():
 def test_the_small_cnn_learns_from_padded_boards_of_its_side():
     model, variables, states, plain = evaluated("model5", (SIDE, SIDE))
     nodes = jax.vmap(live_nodes)(states)
-    logits, value = jax.jit(model.network.infer)(variables, states, nodes)
+    logits, value, *_ = jax.jit(model.network.infer)(variables, states, nodes)
     np.testing.assert_allclose(value, plain.value, atol=1e-6)
     np.testing.assert_allclose(
         jax.nn.log_softmax(jnp.where(states.legal, logits, LOWEST))[states.legal],

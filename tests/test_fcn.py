@@ -20,7 +20,7 @@ def test_padding_changes_nothing():
     results = []
     for max_size in (6, 9, 13):
         states, nodes = random_positions(3, [6, 5], max_size)
-        logits, value = jax.jit(make_fcn(SMALL, max_size).infer)(variables, states, nodes)
+        logits, value, *_ = jax.jit(make_fcn(SMALL, max_size).infer)(variables, states, nodes)
         assert np.all(np.asarray(logits)[~np.asarray(nodes)] == np.finfo(np.float32).min)
         lived = [live_logits(logits[b], size, max_size) for b, size in enumerate([6, 5])]
         results.append(np.concatenate([*lived, value]))

@@ -51,7 +51,7 @@ def test_boards_with_holes_equal_the_plain_numpy_network(config):
     variables = noisy_variables(network)
     states, nodes = random_positions(1, [3, 5], 5)
     nodes = with_holes(nodes)
-    logits, value = jax.jit(network.infer)(variables, states, nodes)
+    logits, value, *_ = jax.jit(network.infer)(variables, states, nodes)
     features = np.asarray(node_features(states, config.features))
     for b in range(2):
         present = np.asarray(nodes[b])
@@ -70,8 +70,8 @@ def test_the_grid_path_equals_message_passing_on_a_graphs_tuple(config):
     states, nodes = random_positions(2, [4, 6, 5], 6)
     nodes = with_holes(nodes)
     graphs: Any = to_graphs_tuple(node_features(states, config.features), nodes, config.edges)
-    logits, value = jax.jit(network.infer)(variables, states, nodes)
-    graph_logits, graph_value = jax.jit(on_graphs.infer)(variables, graphs)
+    logits, value, *_ = jax.jit(network.infer)(variables, states, nodes)
+    graph_logits, graph_value, *_ = jax.jit(on_graphs.infer)(variables, graphs)
     np.testing.assert_allclose(from_graphs_tuple(graph_logits, nodes, MIN), logits, atol=1e-5)
     np.testing.assert_allclose(graph_value[:-1], value, atol=1e-5)
     embedding = from_graphs_tuple(jax.jit(on_graphs.embed)(variables, graphs), nodes)
@@ -124,9 +124,9 @@ def test_the_two_paths_agree_while_training():
     states, nodes = random_positions(2, [4, 6, 5], 6)
     graphs: Any = to_graphs_tuple(node_features(states, config.features), nodes, config.edges)
     key = jax.random.key(0)
-    (_, value), updated = jax.jit(network.fit)(variables, key, states, nodes)
+    (_, value, *_), updated = jax.jit(network.fit)(variables, key, states, nodes)
     present = jraph.get_node_padding_mask(graphs)
-    (_, graph_value), graph_updated = jax.jit(on_graphs.fit)(variables, key, graphs, present)
+    (_, graph_value, *_), graph_updated = jax.jit(on_graphs.fit)(variables, key, graphs, present)
     np.testing.assert_allclose(graph_value[:-1], value, atol=1e-5)
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-5), updated, graph_updated)
 
@@ -137,7 +137,7 @@ def test_padding_changes_nothing(config):
     results = []
     for max_size in (6, 9, 13):
         states, nodes = random_positions(3, [6, 5], max_size)
-        logits, value = jax.jit(make_gin(config, max_size).infer)(variables, states, nodes)
+        logits, value, *_ = jax.jit(make_gin(config, max_size).infer)(variables, states, nodes)
         lived = [live_logits(logits[b], size, max_size) for b, size in enumerate([6, 5])]
         results.append(np.concatenate([*lived, value]))
     np.testing.assert_allclose(results[1], results[0], atol=1e-5)
@@ -226,13 +226,13 @@ def check_symmetries(config, turn):
     network = make_gin(config, 5)
     variables = noisy_variables(network)
     states, nodes = random_positions(6, [4], 5)
-    logits, value = jax.jit(network.infer)(variables, states, nodes)
+    logits, value, *_ = jax.jit(network.infer)(variables, states, nodes)
     infer = jax.jit(network.infer)
     for which in range(NUM_SYMMETRIES):
         source = symmetry(which, 4, 5)
         board = states.board.reshape(1, -1)[:, source[:-1]].reshape(1, 5, 5)
         turned = states._replace(board=board, legal=states.legal[:, source])
-        turned_logits, turned_value = infer(turn(variables, which), turned, nodes)
+        turned_logits, turned_value, *_ = infer(turn(variables, which), turned, nodes)
         np.testing.assert_allclose(turned_logits, logits[:, source], atol=1e-5)
         np.testing.assert_allclose(turned_value, value, atol=1e-5)
 
@@ -254,7 +254,10 @@ def test_the_numbering_of_nodes_in_random_graphs_does_not_matter(config, seed):
 
     variables = noisy_variables(make_gin(config, 1), seed)
     infer = jax.jit(make_graph_gin(config).infer)
-    (logits, value), (other_logits, other_value) = infer(variables, graphs), infer(variables, renumbered)
+    (logits, value, *_), (other_logits, other_value, *_) = (
+        infer(variables, graphs),
+        infer(variables, renumbered),
+    )
     np.testing.assert_allclose(other_logits, logits[order], atol=1e-5)
     np.testing.assert_allclose(other_value, value, atol=1e-5)
 
@@ -264,7 +267,7 @@ def test_the_numbering_of_nodes_in_random_graphs_does_not_matter(config, seed):
     np.testing.assert_allclose(value[0], expected_value, atol=1e-5)
 
     padded: Any = jraph.pad_with_graphs(graphs, n_node=16, n_edge=40, n_graph=4)
-    padded_logits, padded_value = infer(variables, padded, jraph.get_node_padding_mask(padded))
+    padded_logits, padded_value, *_ = infer(variables, padded, jraph.get_node_padding_mask(padded))
     np.testing.assert_allclose(padded_logits[:11], logits, atol=1e-5)
     np.testing.assert_allclose(padded_value[:2], value, atol=1e-5)
 
@@ -288,9 +291,9 @@ def test_a_large_batch_in_chunks_equals_its_positions_one_by_one():
     states, nodes = random_positions(8, [9, 6, 7, 8] * 16, 9)
     jaxpr = str(jax.make_jaxpr(network.infer)(variables, states, nodes))
     assert "scan" in jaxpr, "the batch was meant to be large enough for chunks"
-    logits, value = jax.jit(network.infer)(variables, states, nodes)
+    logits, value, *_ = jax.jit(network.infer)(variables, states, nodes)
     few = jax.tree.map(lambda x: x[::9], (states, nodes))
-    few_logits, few_value = jax.jit(network.infer)(variables, *few)
+    few_logits, few_value, *_ = jax.jit(network.infer)(variables, *few)
     np.testing.assert_allclose(logits[::9], few_logits, atol=1e-5)
     np.testing.assert_allclose(value[::9], few_value, atol=1e-5)
 

@@ -270,7 +270,8 @@ def test_a_network_is_told_which_sides_are_whose():
     for row, column in ((1, 0), (1, 1), (1, 2)):
         board[row, column] = 1
     states = jax.vmap(GAME.setup, (0, None, 0))(np.stack([board, -board.T, -board]), 5, np.array([1, -1, -1]))
-    logits, value = network.infer(variables, observe(states), jax.vmap(live_nodes)(states))
+    said = network.infer(variables, observe(states), jax.vmap(live_nodes)(states))
+    logits, value = said.logits, said.value
     points = np.asarray(logits[:, :-1]).reshape(3, SIDE, SIDE)[:, :5, :5]
     np.testing.assert_allclose(points[0], points[1].T, atol=1e-5)
     np.testing.assert_allclose(value[0], value[1], atol=1e-5)

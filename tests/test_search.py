@@ -142,7 +142,7 @@ class PlainRules:
         return float(state.outcome) if state.terminated else None
 
     def evaluate(self, state: GameState) -> tuple[dict[int, float], float]:
-        logits, value = jax.device_get(self._evaluate(state))
+        logits, value, *_ = jax.device_get(self._evaluate(state))
         legal = self.legal(state)
         weights = np.exp(logits[0, legal].astype(np.float64))
         return dict(zip(legal, weights / weights.sum(), strict=True)), float(value[0])

@@ -43,6 +43,13 @@ def test_new_games_draw_their_side_with_the_stated_weights(favour, weights):
     np.testing.assert_allclose(share, weights, atol=0.04)  # five standard deviations
 
 
+def test_explicit_weights_go_with_the_sides_as_they_are_listed():
+    new_games = make_new_games(make_game("othello", 12), (12, 6, 8), "none", weights=(1.0, 3.0, 2.0))
+    drawn = np.asarray(new_games(jax.random.key(0), 3000).size)
+    share = [(drawn == side).mean() for side in (6, 8, 12)]
+    np.testing.assert_allclose(share, [3 / 6, 2 / 6, 1 / 6], atol=0.05)
+
+
 def test_a_game_that_ends_restarts_at_once_on_a_side_of_the_list():
     game = make_game("gomoku", 4, k=3)
     _, _, record = played(game, (3, 4), moves=24)

@@ -59,6 +59,16 @@ def whole(tmp_path_factory):
     return workdir, *trained(workdir, 4)
 
 
+def test_a_run_with_all_heads_continues_to_the_same_bits(tmp_path):
+    network = dataclasses.replace(TINY.network, readout="ownership", reply=True, soft=True)
+    search = dataclasses.replace(TINY.search, solve=True)
+    config = dataclasses.replace(TINY, network=network, search=search)
+    weights, rows = trained(tmp_path / "whole", 3, config)
+    trained(tmp_path / "cut", 1, config)
+    assert_same(trained(tmp_path / "cut", 3, config)[0], weights)
+    assert {"ownership_loss", "score_loss", "reply_loss", "soft_loss"} <= rows[-1].keys()
+
+
 def timeless(rows):
     """Rows without what depends on the clock."""
     clock = ("seconds", "positions_per_second", "games_per_second", "selfplay_share")
@@ -159,7 +169,7 @@ def test_the_learner_is_shown_what_surprised_the_search():
 
     def learn(state, key, batch):
         shown.extend(np.asarray(batch.outcome).tolist())
-        return state, Losses(*[jax.numpy.zeros(())] * len(Losses._fields))
+        return state, Losses(*[jax.numpy.zeros(())] * 4, heads={})
 
     program = make_program(config)._replace(learn=learn)
     marks = np.arange(16, dtype=np.float32) % 2
@@ -257,6 +267,9 @@ def test_an_iteration_leaves_the_state_before_it_as_it_was():
         ({"sizes": (2, 4)}, "board side 2 is too small"),
         ({"selfplay": SelfPlayConfig(games=4, moves=7)}, "multiple of 2"),
         ({"selfplay": SelfPlayConfig(games=0)}, "selfplay.games=0"),
+        ({"selfplay": SelfPlayConfig(size_weights=(1.0, 0.0, 1.0))}, r"size_weights=\(1.0, 0.0, 1.0\)"),
+        ({"selfplay": SelfPlayConfig(size_weights=(1.0,))}, "a positive number for each of sizes"),
+        ({"learner": LearnerConfig(ownership_weight=-1.0)}, "learner.ownership_weight=-1.0"),
         ({"seed": -1}, "seed=-1"),
         ({"seed": 2**40}, "seed=1099511627776"),
         ({"learner": LearnerConfig(learning_rate=-1.0)}, "learning_rate=-1.0"),

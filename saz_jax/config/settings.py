@@ -8,7 +8,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, Literal
 
-Features = Literal["stones", "stones_legal", "stones_legal_turn"]
+Features = Literal["stones", "stones_legal", "stones_legal_turn", "stones_legal_margin"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,18 +29,26 @@ class GINConfig:
     dummy: Literal["sum", "mean", "max"] = "sum"
     """How messages into the dummy node are pooled: sum (the paper; grows with the board), mean (one stone
     weighs less on a larger board) or max (a pattern counts alike on every board)."""
-    readout: Literal["mean", "dummy"] = "mean"
+    readout: Literal["mean", "dummy", "scaled", "max", "ownership"] = "mean"
     """Where the value is read: the mean over all nodes (the paper; what one pattern says is diluted on a
-    larger board), or the dummy node alone."""
+    larger board); the dummy node alone; the mean and a second one that grows with the board's side; the
+    largest node's; or the sum of the ownership per side, weighed by how full the board is."""
     residual: bool = False
     """Add each GIN layer's input to its output where the widths agree."""
     norm: Literal["batch", "layer"] = "batch"
     """Normalisation of the fully-connected layers: masked batch norm (the paper) or layer norm."""
     dropout: float = 0.3
     """Dropout rate of the fully-connected layers while training."""
+    ownership: bool = False
+    """Also learn whose each point will be in the end; `readout` "ownership" does in any case."""
+    reply: bool = False
+    """Also learn the policy of the move that follows."""
+    soft: bool = False
+    """Also learn a softened policy."""
     features: Features = "stones"
     """Node features: own stone +1, other stone -1, empty 0 (the paper); or that and the legal moves; or these
-    and whose turn it is, which decides the value where the colours are not alike (Go's komi)."""
+    and whose turn it is, which decides the value where the colours are not alike (Go's komi); or, instead of
+    the turn, the points that the player to move is given before the count: minus Go's komi for dark."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +65,7 @@ class CNNConfig:
     """Dropout rate of the fully-connected layers while training."""
     features: Features = "stones"
     """Input planes: own stone +1, other stone -1, empty 0; or that and the legal moves; or these and whose
-    turn it is."""
+    turn it is, or the points that the player to move is given."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,9 +78,18 @@ class FCNConfig:
     """Channels of the trunk."""
     pool_every: int = 2
     """Every so many blocks, the pooled board is fed back to every point."""
+    readout: Literal["pooled", "ownership"] = "pooled"
+    """Where the value is read: the pooled board (mean, mean scaled by the side, maximum); or the sum of the
+    ownership per side, weighed by how full the board is."""
+    ownership: bool = False
+    """Also learn whose each point will be in the end; `readout` "ownership" does in any case."""
+    reply: bool = False
+    """Also learn the policy of the move that follows."""
+    soft: bool = False
+    """Also learn a softened policy."""
     features: Features = "stones_legal"
     """Input planes: own stone +1, other stone -1, empty 0; or that and the legal moves; or these and whose
-    turn it is."""
+    turn it is, or the points that the player to move is given."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,6 +132,9 @@ class SearchConfig:
     take_wins: bool = False
     """Ask the rules which moves win at once: where there are any, the root's prior is theirs.
     The paper's player has to learn them all."""
+    solve: bool = False
+    """Keep track of what the ends of games prove: solved positions are not searched again, and a proven win
+    is played, a proven loss avoided.  The paper's search forgets what it has seen for certain."""
     heuristic_weight: float = 0.0
     """Weight of the greedy player's score, per stone on the board, against the network in the value of a
     position.  0 trusts the network alone (the paper)."""
@@ -146,6 +166,8 @@ class SelfPlayConfig:
     favour: Literal["small", "large", "none"] = "small"
     """How a new game draws its board side: weights fall (App.: 0.4 0.3 0.2 0.1 for 6 7 8 9), rise
     (Alg. 3: 0.4 for the largest) or are equal."""
+    size_weights: tuple[float, ...] = ()
+    """How often a new game takes each of the training sizes, in their order; empty: as `favour` says."""
     subgraphs: bool = True
     """Whether models with subgraphs use them in self-play too (the paper), or only when they play."""
     temperature_moves: int = 25
@@ -185,6 +207,14 @@ class LearnerConfig:
     surprise_weight: float = 0.0
     """Share of a pass that is dealt out by how far the search's policy is from what the network said: rare
     lessons are then repeated.  0 shows every position equally often (the paper)."""
+    ownership_weight: float = 1.0
+    """Weight of the squared error of the ownership, mean over points, in networks that have this head."""
+    score_weight: float = 0.0
+    """Weight of the squared error of the score, per side of the board; for the same networks."""
+    reply_weight: float = 0.15
+    """Weight of the cross-entropy of the reply, in networks that have this head."""
+    soft_weight: float = 1.0
+    """Weight of the cross-entropy of the softened policy, in networks that have this head."""
     policy_over: Literal["nodes", "legal"] = "nodes"
     """The policy's softmax while learning runs over all nodes (the paper) or over legal moves only."""
     symmetries: bool = False

@@ -102,6 +102,7 @@ def make(
             outcome=jnp.float32(0),
             move_count=jnp.int32(0),
             aux=aux,
+            margin=-_komi(komi, size),
         )
 
     def step(state: GameState, action: Array) -> GameState:
@@ -120,9 +121,10 @@ def make(
         # Without it XLA computes the new chains once for each neighbour that looks at them.
         aux = jax.lax.optimization_barrier(aux)
 
+        assert state.margin is not None
         cap = 2 * state.size**2 if move_cap is None else move_cap
         terminated = (passing & state.aux.passed) | (move_count >= cap)
-        margin = _area(frame, aux.chain, wanted=terminated & playable) - _komi(komi, state.size)
+        score = _area(frame, aux.chain, wanted=terminated & playable) + state.margin
         moved = GameState(
             board=frame.grid(_colour(frame.inner(aux.chain))),
             size=state.size,
@@ -131,9 +133,10 @@ def make(
                 terminated, jnp.arange(points + 1) == points, _legal(frame, aux, -state.to_play, move_count)
             ),
             terminated=terminated,
-            outcome=jnp.where(terminated, jnp.sign(margin), 0.0),
+            outcome=jnp.where(terminated, jnp.sign(score), 0.0),
             move_count=move_count,
             aux=(),
+            margin=state.margin,
         )
         # An unplayable action has left aux as it was; to select it too would copy the history at every move.
         unmoved = state._replace(aux=())
@@ -146,6 +149,11 @@ def make(
         else a stone in one's own area would cost a point, and one among neutral points would gain nothing.
         """
         return jnp.asarray(player, jnp.float32) * _area(frame, state.aux.chain, wanted=jnp.bool_(True))
+
+    def ownership(state: GameState) -> Array:
+        """float32[N, N]: the area, stones and the free points that reach one colour only."""
+        reached = _reached(frame, state.aux.chain, wanted=state.terminated)
+        return frame.grid(frame.inner((reached == 1).astype(jnp.float32) - (reached == 2)))
 
     def write_rules(size: int) -> dict[str, float]:
         return {"KM": FAIR_KOMI[min(size, len(FAIR_KOMI) - 1)] if komi is None else komi}
@@ -162,6 +170,7 @@ def make(
         step=step,
         setup=setup,
         heuristic=heuristic,
+        ownership=ownership,
         symmetries=ALL_SYMMETRIES,
         sgf=SGFFormat(game_type=1, default_size=19, write=write_rules, read=read_rules),
         recipes=RECIPES,
@@ -339,7 +348,13 @@ def _place(
 
 
 def _area(frame: _Frame, chain: Array, wanted: Array) -> Array:
-    """float32[]: dark's area minus light's, or anything at no cost where it is not `wanted`.
+    """float32[]: dark's area minus light's, or anything at no cost where it is not `wanted`."""
+    reached = _reached(frame, chain, wanted)
+    return ((reached == 1).sum() - (reached == 2).sum()).astype(jnp.float32)
+
+
+def _reached(frame: _Frame, chain: Array, wanted: Array) -> Array:
+    """int8[L]: 1 in dark's area, 2 in light's, 3 between them; anything at no cost where not `wanted`.
 
     A free point counts for a colour if a path of free points leads from it to that colour and none to the
     other.  Under `vmap` the loop lasts as long as the slowest wanted board, and not at all on most moves.
@@ -353,5 +368,4 @@ def _area(frame: _Frame, chain: Array, wanted: Array) -> Array:
         return grown, (grown != reached).any()
 
     stones = (chain > WALL).astype(jnp.int8) + 2 * (chain < 0).astype(jnp.int8)
-    reached, _ = jax.lax.while_loop(lambda carry: carry[1], spread, (stones, wanted))
-    return ((reached == 1).sum() - (reached == 2).sum()).astype(jnp.float32)
+    return jax.lax.while_loop(lambda carry: carry[1], spread, (stones, wanted))[0]

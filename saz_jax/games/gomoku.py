@@ -44,6 +44,7 @@ def make(max_size: int, *, k: Annotated[int, "stones in a row that win"] = 5) ->
         step=step,
         setup=setup,
         heuristic=heuristic,
+        ownership=functools.partial(ownership, k=k),
         symmetries=boards.ALL_SYMMETRIES,
         sgf=SGFFormat(game_type=4, write=lambda size: {"RU": f"k={k}"}, read=_read_rules),
         recipes=RECIPES,
@@ -83,6 +84,23 @@ def heuristic(state: GameState, player: Array | int) -> Array:
     """float32[]: `player`'s longest line minus the other side's (App. "Greedy players heuristics")."""
     dark, light = _longest_lines(state.board, limit=state.board.shape[0])
     return jnp.asarray(player, jnp.float32) * (dark - light)
+
+
+def ownership(state: GameState, k: int) -> Array:
+    """float32[N, N]: the stones of all lines of k or more."""
+    read = boards.reader(state.board, k - 1)
+    part = jnp.zeros(state.board.shape, bool)
+    for dr, dc in LINES:
+        # The stones ahead and behind that go on with a point's colour without a gap.
+        lengths = []
+        for direction in ((dr, dc), (-dr, -dc)):
+
+            def walk(i: Array, more: Array, direction: tuple[int, int] = direction) -> Array:
+                return jnp.where(read(direction, k - 1 - i) == state.board, more + 1, 0)
+
+            lengths.append(jax.lax.fori_loop(0, k - 1, walk, jnp.zeros(state.board.shape, jnp.int32)))
+        part |= 1 + sum(lengths, start=jnp.int32(0)) >= k
+    return jnp.where(part, state.board, 0).astype(jnp.float32)
 
 
 def _position(

@@ -42,6 +42,7 @@ def make(max_size: int) -> Game:
         step=step,
         setup=setup,
         heuristic=heuristic,
+        ownership=ownership,
         symmetries=boards.ALL_SYMMETRIES,
         stones_on="squares",
         sgf=SGFFormat(game_type=2),
@@ -52,6 +53,11 @@ def make(max_size: int) -> Game:
 def heuristic(state: GameState, player: Array | int) -> Array:
     """float32[]: `player`'s stones minus the other side's (App. "Greedy players heuristics")."""
     return jnp.asarray(player, jnp.float32) * jnp.sum(state.board, dtype=jnp.float32)
+
+
+def ownership(state: GameState) -> Array:
+    """float32[N, N]: the stones."""
+    return state.board.astype(jnp.float32)
 
 
 def _position(board: Array, size: Array | int, to_play: Array | int, move_count: Array | int) -> GameState:

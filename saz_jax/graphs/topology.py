@@ -31,7 +31,7 @@ def live_nodes(state: GameState | Observation) -> Array:
 
 def observe(state: GameState) -> Observation:
     """What a network sees of a position, or of a batch of them."""
-    return Observation(state.board, state.size, state.to_play, state.legal)
+    return Observation(state.board, state.size, state.to_play, state.legal, state.margin)
 
 
 def steps(edges: str, directions: Directions = COMPASS4) -> Directions:

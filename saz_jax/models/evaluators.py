@@ -44,15 +44,20 @@ def subgraph_ensemble(network: Network, config: SubgraphConfig, max_size: int) -
         subgraphs = jax.vmap(sample, out_axes=1)(keys, live, states.size)
         nodes = jnp.concatenate([live[None], subgraphs])
 
-        def infer(which: Any, passes: Evaluation) -> Evaluation:
-            one = network.infer(variables, observe(states), nodes[which])
-            return jax.tree.map(lambda old, new: old.at[which].set(new), passes, one)
+        def ask(which: Any) -> Evaluation:
+            return network.infer(variables, observe(states), nodes[which])
 
-        empty = Evaluation(jnp.zeros(nodes.shape), jnp.zeros(nodes.shape[:2]))
+        def infer(which: Any, passes: Evaluation) -> Evaluation:
+            return jax.tree.map(lambda old, new: old.at[which].set(new), passes, ask(which))
+
+        one = jax.eval_shape(ask, 0)
+        empty = jax.tree.map(lambda x: jnp.zeros((len(nodes), *x.shape), x.dtype), one)
         num_passes = 1 + jnp.asarray(counts)[states.size].max()
-        logits, value = jax.lax.fori_loop(0, num_passes, infer, empty)
-        p2 = scatter(jax.nn.softmax(logits[1:]), subgraphs)
-        return Evaluation(combine(jax.nn.log_softmax(logits[0]), p2, states.legal, config.combine), value[0])
+        passes = jax.lax.fori_loop(0, num_passes, infer, empty)
+        p2 = scatter(jax.nn.softmax(passes.logits[1:]), subgraphs)
+        whole = jax.tree.map(lambda x: x[0], passes)
+        prior = combine(jax.nn.log_softmax(whole.logits), p2, states.legal, config.combine)
+        return whole._replace(logits=prior)
 
     return evaluate
 
@@ -71,7 +76,7 @@ def sliding_window(network: Network, side: int) -> EvaluateFn:
         def add_window(which: Any, sums: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
             row, column = which // places, which % places
             window = sub_boards(states, row, column, side)
-            logits, value = network.infer(variables, observe(window), jnp.ones(window.legal.shape, bool))
+            logits, value, *_ = network.infer(variables, observe(window), jnp.ones(window.legal.shape, bool))
             # A window that leaves a state's own live board counts nothing there.
             weight = (jnp.maximum(row, column) + side <= states.size).astype(value.dtype)
             held = jnp.broadcast_to(weight[:, None], logits.shape)

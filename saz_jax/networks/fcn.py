@@ -11,15 +11,13 @@ import flax.linen as nn
 import jax.numpy as jnp
 
 from saz_jax.config import FCNConfig
-from saz_jax.networks.features import Planes
+from saz_jax.networks.features import MARGIN, MARGIN_SCALE, Planes
 from saz_jax.networks.kernels.convolution import convolve
 from saz_jax.networks.network import Output, make_network
-from saz_jax.networks.nodes import join_board, largest, split_board, zero_absent
+from saz_jax.networks.nodes import each, join_board, largest, split_board, zero_absent
 from saz_jax.networks.norm import EPSILON
+from saz_jax.networks.readout import CERTAINTY, TYPICAL_SIDE, extra_heads, head_init, ownership_value
 from saz_jax.types import Array, Network
-
-TYPICAL_SIDE = 10
-"""The side at which the size-scaled mean is zero; it is 1 mean at twice that side."""
 
 
 def pool(x: Array, points: Array) -> Array:
@@ -72,9 +70,26 @@ class FCN(nn.Module):
         embedding = nn.relu(here), nn.relu(nn.Dense(channels, name="pass_board")(board))
         point_logits = nn.Dense(1, name="policy")(embedding[0])[..., 0]
         pass_logit = nn.Dense(1, name="pass")(embedding[1])[..., 0]
-        hidden = nn.relu(nn.Dense(channels, name="value_board")(board))
-        value = jnp.tanh(nn.Dense(1, name="value")(hidden)[:, 0])
-        return Output(join_board(embedding), join_board((point_logits, pass_logit)), value)
+        heads = extra_heads(self.config)
+        more = {}
+        for name in heads:
+            head = nn.Dense(1, kernel_init=head_init(name), name=name)
+            said = each(lambda z: z[..., 0], each(head, embedding))
+            more[name] = join_board(said)
+            if name == "ownership":
+                owned = jnp.where(points, jnp.tanh(said[0]), 0)
+                more |= {"ownership": owned, "score": owned.sum((1, 2))}
+        if self.config.readout == "ownership":
+            certainty = self.param(CERTAINTY, nn.initializers.zeros, (2,))
+            filled = jnp.where(points, jnp.abs(planes[..., 0]), 0).sum((1, 2))
+            final = more["score"]
+            if self.config.features == "stones_legal_margin":
+                final += dummy[:, MARGIN] * MARGIN_SCALE
+            value = ownership_value(final, filled, points.sum((1, 2)), certainty)
+        else:
+            hidden = nn.relu(nn.Dense(channels, name="value_board")(board))
+            value = jnp.tanh(nn.Dense(1, name="value")(hidden)[:, 0])
+        return Output(join_board(embedding), join_board((point_logits, pass_logit)), value, more)
 
 
 def make_fcn(config: FCNConfig, max_size: int, planes: Planes = ()) -> Network:
@@ -82,4 +97,4 @@ def make_fcn(config: FCNConfig, max_size: int, planes: Planes = ()) -> Network:
 
     planes: those of the game.
     """
-    return make_network(FCN(config), FCN.__call__, max_size, planes=planes)
+    return make_network(FCN(config), FCN.__call__, max_size, planes=planes, heads=extra_heads(config))

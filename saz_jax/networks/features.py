@@ -9,7 +9,14 @@ import jax.numpy as jnp
 from saz_jax.config import Features
 from saz_jax.types import Array, Observation
 
-NUM_FEATURES: dict[Features, int] = {"stones": 1, "stones_legal": 2, "stones_legal_turn": 3}
+NUM_FEATURES: dict[Features, int] = {
+    "stones": 1,
+    "stones_legal": 2,
+    "stones_legal_turn": 3,
+    "stones_legal_margin": 3,
+}
+MARGIN, MARGIN_SCALE = 2, 10
+"""The feature of `stones_legal_margin` that holds the margin, and how many points are 1 there."""
 Planes: TypeAlias = tuple[Callable[[Observation], Array], ...]
 """`Game.planes`: what one game adds to the features of every position."""
 
@@ -26,7 +33,8 @@ def node_features(seen: Observation, features: Features, planes: Planes = ()) ->
     `stones_legal` adds whether the node is a legal action, pass for the dummy node; `stones_legal_turn` that
     and +1 at every node where dark is to move, -1 where light is.  Without it a position of Go and the same
     one with the colours exchanged look alike, though komi tells them apart: a pass then seems to hand the
-    komi over.  The game's own `planes` come last, 0 at the dummy node.
+    komi over.  `stones_legal_margin` tells how much it is: at every node, a tenth of the points that the
+    player to move is given before the count.  The game's own `planes` come last, 0 at the dummy node.
     """
     own = seen.board * seen.to_play[:, None, None]
     parts = [_with_dummy(own)]
@@ -34,6 +42,10 @@ def node_features(seen: Observation, features: Features, planes: Planes = ()) ->
         parts.append(seen.legal)
     if features == "stones_legal_turn":
         parts.append(jnp.broadcast_to(seen.to_play[:, None], seen.legal.shape))
+    if features == "stones_legal_margin":
+        margin = jnp.zeros(len(own)) if seen.margin is None else seen.margin
+        given = margin * seen.to_play / MARGIN_SCALE
+        parts.append(jnp.broadcast_to(given[:, None], seen.legal.shape))
     parts += [_with_dummy(jax.vmap(plane)(seen)) for plane in planes]
     return jnp.stack([part.astype(jnp.float32) for part in parts], axis=-1)
 

@@ -9,9 +9,10 @@ The types are the eight compass directions, point to dummy and dummy to point.  
 is the untyped layer again.  The outputs of all layers, not the input features, are concatenated per node and
 pass through two fully-connected layers (norm, ReLU, dropout); their result is the node's embedding.  The
 policy head gives one logit per node (the dummy node's is pass), the value head one number per node, of which
-the mean over all present nodes, dummy included, goes through tanh (or, as an option, the dummy node's alone).
+the mean over all present nodes, dummy included, goes through tanh; `readout.py` has other ways to read it.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import flax.linen as nn
@@ -23,6 +24,7 @@ from saz_jax.networks.kernels.product import product
 from saz_jax.networks.neighbours import SELF, Neighbours
 from saz_jax.networks.nodes import Nodes, along_features, each, zero_absent
 from saz_jax.networks.norm import CentredDense, CentredNorm, MaskedBatchNorm
+from saz_jax.networks.readout import CERTAINTY, head_init, node_heads
 from saz_jax.types import Array
 
 
@@ -35,6 +37,10 @@ class NodeOutput(NamedTuple):
     """float32[...]"""
     value: Nodes
     """float32[...]: its mean over the present nodes of a graph, or the dummy's, is the value before tanh."""
+    heads: Mapping[str, Nodes]
+    """float32[...] by name: what the other heads say."""
+    certainty: Array | None
+    """float32[2]: what a sum of ownership is worth; see `readout.ownership_value`."""
 
 
 class GINLayer(nn.Module):
@@ -90,4 +96,12 @@ class GIN(nn.Module):
             dropout = nn.Dropout(self.config.dropout, deterministic=not train)
             x = each(dropout, x)
         heads = each(nn.Dense(2, dot_general=product, name="policy_and_value"), x)
-        return NodeOutput(x, each(lambda z: z[..., 0], heads), each(lambda z: z[..., 1], heads))
+        more = {}
+        for name in node_heads(self.config):
+            head = nn.Dense(1, kernel_init=head_init(name), dot_general=product, name=name)
+            more[name] = each(lambda z: z[..., 0], each(head, x))
+        reads_ownership = self.config.readout == "ownership"
+        certainty = self.param(CERTAINTY, nn.initializers.zeros, (2,)) if reads_ownership else None
+        return NodeOutput(
+            x, each(lambda z: z[..., 0], heads), each(lambda z: z[..., 1], heads), more, certainty
+        )

@@ -1,7 +1,7 @@
 """From a flax module to the `Network` record that everybody else holds."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import jax
@@ -22,6 +22,8 @@ class Output(NamedTuple):
     """float32[B, V]: any value at absent nodes."""
     value: Array
     """float32[B]: in [-1, 1], seen by the player to move."""
+    more: Mapping[str, Array] = {}
+    """Optional fields of `Evaluation` by name; `reply` and `soft` may hold any value at absent nodes."""
 
 
 ReadBoards = Callable[[Any, Array, Array, bool], Output]
@@ -36,11 +38,13 @@ def make_network(
     sizes: tuple[int, int | None] = (1, None),
     chunk_nodes: int = CONVOLUTION_NODES,
     planes: Planes = (),
+    heads: tuple[str, ...] = (),
 ) -> Network:
     """The network of a flax module whose `config` names its features, with its inputs checked.
 
     `read` runs the module on boards; `init_side` is a padded side on which its variables can be made,
-    `chunk_nodes` how many nodes a CPU reads at a time, and `planes` are the features that the game adds.
+    `chunk_nodes` how many nodes a CPU reads at a time, `planes` are the features that the game adds, and
+    `heads` as in `Network`.
     """
     check_config(module.config, max_size)
     kind = module.config.features
@@ -80,9 +84,12 @@ def make_network(
         features = inputs(variables, seen, nodes)
         return module.apply(variables, features, nodes, False, method=read).embedding
 
-    return Network(init, infer, fit, embed, sizes)
+    return Network(init, infer, fit, embed, sizes, heads)
 
 
 def _evaluation(output: Output, nodes: Array) -> Evaluation:
-    masked = jnp.where(nodes, output.logits, jnp.finfo(output.logits.dtype).min)
-    return Evaluation(masked, output.value)
+    def masked(logits: Array) -> Array:
+        return jnp.where(nodes, logits, jnp.finfo(logits.dtype).min)
+
+    more = {name: masked(x) if name in ("reply", "soft") else x for name, x in output.more.items()}
+    return Evaluation(masked(output.logits), output.value, **more)

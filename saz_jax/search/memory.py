@@ -30,18 +30,26 @@ class TooLargeError(ValueError):
 
 
 def check_memory(
-    game: Game, batch: int, simulations: int, limit: int | None = None, copies: float = COMPILED
+    game: Game,
+    batch: int,
+    simulations: int,
+    limit: int | None = None,
+    copies: float = COMPILED,
+    solve: bool = False,
 ) -> None:
     """Refuse trees of `batch` games that do not fit into `limit` bytes, by default what is available now.
 
-    Nothing is allocated or compiled to find out; `copies` is `COMPILED` or `EAGER`.
+    Nothing is allocated or compiled to find out; `copies` is `COMPILED` or `EAGER`, and `solve` says whether
+    the trees keep proofs.
     """
     limit = available_memory() if limit is None else limit
-    needed = copies * tree_memory(game, batch, simulations)
+    one_tree = tree_memory(game, 1, simulations, solve)
+    needed = copies * batch * one_tree
     if needed <= limit:
         return
-    fitting = int(limit / (copies * tree_memory(game, 1, simulations)))
-    planted, node = tree_memory(game, 1, 0), tree_memory(game, 1, 1) - tree_memory(game, 1, 0)
+    fitting = int(limit / (copies * one_tree))
+    planted = tree_memory(game, 1, 0, solve)
+    node = tree_memory(game, 1, 1, solve) - planted
     shallow = int((limit / copies / batch - planted) / node)
     remedies = [f"{fitting} games"] * (fitting > 0) + [f"{shallow} simulations"] * (shallow > 0)
     raise TooLargeError(

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from saz_jax.search.proofs import Proofs, no_proofs, prove, solved, sound_moves
 from saz_jax.types import Array, Evaluation, Game, GameState
 
 ROOT = 0
@@ -50,6 +51,8 @@ class Tree(NamedTuple):
     """bool[B, V]"""
     extra_data: Any
     """What a selection function needs besides."""
+    proofs: Proofs | None = None
+    """What is known for certain; None: nobody keeps track."""
 
 
 SelectFn = Callable[[Tree, Array], Array]
@@ -68,14 +71,22 @@ def grow_tree(
     select: SelectFn,
     simulations: int,
     extra_data: Any = None,
+    solve: bool = False,
 ) -> Tree:
-    """B trees after `simulations` rounds of selection, expansion and backup."""
-    batch = jnp.arange(states.size.shape[0])
+    """B trees after `simulations` rounds of selection, expansion and backup.
+
+    With `solve` they keep proofs, and a game whose root is solved is searched no further.
+    """
+    batch, outside = jnp.arange(states.size.shape[0]), simulations + 1
 
     def simulate(simulation: Array, tree: Tree) -> Tree:
         parent, action = descend(tree, select_root, select)
         child = tree.children_index[batch, parent, action]
         node = jnp.where(child == NONE, simulation + 1, child)
+        if tree.proofs is not None:
+            # Writes outside of the tree are dropped.
+            done = solved(tree.proofs, jnp.full_like(node, ROOT))
+            node, parent = jnp.where(done, outside, node), jnp.where(done, outside, parent)
         before = jax.tree.map(lambda x: x[batch, parent], tree.states)
         evaluation, after = expand(jax.random.fold_in(key, simulation), before, action)
         tree = write_node(tree, node, evaluation, after)
@@ -84,12 +95,30 @@ def grow_tree(
             action_from_parent=tree.action_from_parent.at[batch, node].set(action),
             children_index=tree.children_index.at[batch, parent, action].set(node),
         )
+        if tree.proofs is not None:
+            node = jnp.where(node == outside, ROOT, node)
+            tree = prove(tree, node, outside)
         return back_up(tree, node)
 
-    return jax.lax.fori_loop(0, simulations, simulate, plant(root, states, simulations, extra_data))
+    tree = plant(root, states, simulations, extra_data, solve)
+    if not solve:
+        return jax.lax.fori_loop(0, simulations, simulate, tree)
+
+    def goes_on(progress: tuple[Array, Tree]) -> Array:
+        simulation, tree = progress
+        assert tree.proofs is not None
+        return (simulation < simulations) & ~jnp.all(solved(tree.proofs, jnp.full_like(batch, ROOT)))
+
+    def go_on(progress: tuple[Array, Tree]) -> tuple[Array, Tree]:
+        simulation, tree = progress
+        return simulation + 1, simulate(simulation, tree)
+
+    return jax.lax.while_loop(goes_on, go_on, (jnp.int32(0), tree))[1]
 
 
-def plant(root: Evaluation, states: GameState, simulations: int, extra_data: Any = None) -> Tree:
+def plant(
+    root: Evaluation, states: GameState, simulations: int, extra_data: Any = None, solve: bool = False
+) -> Tree:
     """Trees that hold the root alone, with room for one node per simulation."""
     (batch, actions), nodes = root.logits.shape, simulations + 1
     per_node, per_child = (batch, nodes), (batch, nodes, actions)
@@ -106,6 +135,7 @@ def plant(root: Evaluation, states: GameState, simulations: int, extra_data: Any
         children_qvalues=jnp.zeros(per_child),
         root_invalid_actions=~states.legal,
         extra_data=extra_data,
+        proofs=no_proofs(batch, nodes, actions) if solve else None,
     )
     return write_node(tree, jnp.full(batch, ROOT), root, states)
 
@@ -145,21 +175,31 @@ def descend(tree: Tree, select_root: SelectFn, select: SelectFn) -> tuple[Array,
 
 
 def back_up(tree: Tree, leaf: Array) -> Tree:
-    """Count the value of each game's leaf in every node above it; signs follow the player to move."""
+    """Count the value of each game's leaf in every node above it; signs follow the player to move.
+
+    What is solved is worth its outcome, and so is the leaf to all nodes above one that is solved.
+    """
     batch = jnp.arange(leaf.shape[0])
     outside = tree.node_visits.shape[1]
-    to_play = tree.states.to_play
+    to_play, proofs = tree.states.to_play, tree.proofs
     leaf_value, leaf_player = tree.node_values[batch, leaf], to_play[batch, leaf]
 
-    def ascend(climb: tuple[Tree, Array]) -> tuple[Tree, Array]:
-        tree, node = climb
+    def certain(node: Array, value: Array) -> Array:
+        """`value`, or the outcome of each game's node where it is known."""
+        if proofs is None:
+            return value
+        lower, upper = proofs.lower[batch, node], proofs.upper[batch, node]
+        return jnp.where(lower == upper, lower.astype(value.dtype), value)
+
+    def ascend(climb: tuple[Tree, Array, Array]) -> tuple[Tree, Array, Array]:
+        tree, node, found = climb
         # A game that has reached its root writes outside of the tree, and such writes are dropped.
         parent = jnp.where(node == ROOT, outside, tree.parents[batch, node])
         above, edge = (batch, parent), (batch, parent, tree.action_from_parent[batch, node])
         player = to_play.at[above].get(mode="fill", fill_value=0)
         visits = tree.node_visits.at[above].get(mode="fill", fill_value=0)
         value = tree.node_values.at[above].get(mode="fill", fill_value=0)
-        mean = (value * visits + leaf_value * (leaf_player * player)) / (visits + 1)
+        mean = certain(parent, (value * visits + found * (leaf_player * player)) / (visits + 1))
         qvalue = tree.node_values[batch, node] * (to_play[batch, node] * player)
         tree = tree._replace(
             node_values=tree.node_values.at[above].set(mean, mode="drop"),
@@ -167,9 +207,12 @@ def back_up(tree: Tree, leaf: Array) -> Tree:
             children_visits=tree.children_visits.at[edge].add(1, mode="drop"),
             children_qvalues=tree.children_qvalues.at[edge].set(qvalue, mode="drop"),
         )
-        return tree, jnp.where(node == ROOT, ROOT, parent)
+        if proofs is not None:  # seen by the leaf's player all the way up
+            found = certain(parent, found * (leaf_player * player)) * (leaf_player * player)
+        return tree, jnp.where(node == ROOT, ROOT, parent), found
 
-    return jax.lax.while_loop(lambda climb: jnp.any(climb[1] != ROOT), ascend, (tree, leaf))[0]
+    climb = (tree, leaf, leaf_value)
+    return jax.lax.while_loop(lambda climb: jnp.any(climb[1] != ROOT), ascend, climb)[0]
 
 
 def most_visited(visits: Array, qvalues: Array) -> Array:
@@ -179,10 +222,17 @@ def most_visited(visits: Array, qvalues: Array) -> Array:
 
 
 def principal_variation(tree: Tree) -> Array:
-    """int32[D]: the most visited path of one game's tree from its root, -1 after its end."""
+    """int32[D]: the most visited path of one game's tree from its root, -1 after its end.
+
+    Where proofs are kept it follows the moves that they leave.
+    """
 
     def follow(node: Array, _: None) -> tuple[Array, Array]:
-        action = most_visited(tree.children_visits[node], tree.children_qvalues[node])
+        visits, qvalues = tree.children_visits[node], tree.children_qvalues[node]
+        if tree.proofs is not None:
+            sound = sound_moves(tree.proofs, node, tree.states.legal[node], visits, qvalues)
+            visits = jnp.where(sound, visits, 0)
+        action = most_visited(visits, qvalues)
         child = jnp.where(node == NONE, NONE, tree.children_index[node, action])
         return child, jnp.where(child == NONE, -1, action)
 
@@ -190,13 +240,14 @@ def principal_variation(tree: Tree) -> Array:
     return jax.lax.scan(follow, jnp.int32(ROOT), None, length=depth)[1]
 
 
-def tree_memory(game: Game, batch: int, simulations: int) -> int:
+def tree_memory(game: Game, batch: int, simulations: int, solve: bool = False) -> int:
     """Bytes that the trees of `batch` games take; nothing is allocated to find out, however many they are."""
 
     def planted(simulations: int) -> int:
         def plant_one() -> Tree:
             states = jax.vmap(game.init)(jnp.full(1, game.max_size))
-            return plant(Evaluation(jnp.zeros((1, game.num_actions)), jnp.zeros(1)), states, simulations)
+            root = Evaluation(jnp.zeros((1, game.num_actions)), jnp.zeros(1))
+            return plant(root, states, simulations, solve=solve)
 
         return sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(jax.eval_shape(plant_one)))
 

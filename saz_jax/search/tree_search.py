@@ -14,11 +14,13 @@ import jax
 import jax.numpy as jnp
 import mctx
 from jax.core import Tracer
+from mctx._src import seq_halving
 
 from saz_jax.config import SearchConfig
 from saz_jax.config.registry import SEARCHES
 from saz_jax.games.board import padded_to_live
 from saz_jax.search import memory
+from saz_jax.search.proofs import open_moves, sound_moves
 from saz_jax.search.tree import (
     ROOT,
     SelectFn,
@@ -32,6 +34,7 @@ from saz_jax.types import Array, EvaluateFn, Evaluation, Game, GameState, Search
 # Typed for mctx's own tree; ours has the fields that they read.
 sequential_halving: Any = mctx.gumbel_muzero_root_action_selection
 follow_improved_policy: Any = mctx.gumbel_muzero_interior_action_selection
+considered_visits: Any = seq_halving.get_table_of_considered_visits
 
 MASKED = jnp.finfo(jnp.float32).min
 """Log-probability of an illegal move: finite, since 0 * -inf would be nan."""
@@ -129,7 +132,7 @@ def make_tree_search(
     ) -> tuple[SearchOutput, Tree]:
         batch = check_states(game, states, temperature)
         copies = memory.COMPILED if isinstance(states.board, Tracer) else memory.EAGER
-        memory.check_memory(game, batch, config.simulations, memory_limit, copies)
+        memory.check_memory(game, batch, config.simulations, memory_limit, copies, config.solve)
         temperature = jnp.broadcast_to(jnp.asarray(temperature, jnp.float32), (batch,))
         root_key, noise_key, tree_key, action_key = jax.random.split(key, 4)
 
@@ -159,6 +162,7 @@ def make_tree_search(
             select=rules.select,
             simulations=config.simulations,
             extra_data=extra_data,
+            solve=config.solve,
         )
         action_keys = jax.random.split(action_key, batch)
         policy, action = jax.vmap(rules.conclude)(action_keys, tree, states, temperature)
@@ -231,10 +235,15 @@ def puct(config: SearchConfig) -> Strategy:
         qvalues = jnp.where(visits > 0, tree.children_qvalues[node], unvisited)
         prior = jnp.exp(tree.children_prior_logits[node])
         score = qvalues + config.c_puct * prior * jnp.sqrt(total) / (1 + visits)
-        return jnp.argmax(jnp.where(tree.states.legal[node], score, -jnp.inf)).astype(jnp.int32)
+        return jnp.argmax(jnp.where(worth_searching(tree, node), score, -jnp.inf)).astype(jnp.int32)
 
     def conclude(key: Array, tree: Tree, state: GameState, temperature: Array) -> tuple[Array, Array]:
         visits = tree.children_visits[ROOT]
+        if tree.proofs is not None:
+            sound = worth_playing(tree)
+            # Where all that was visited is proven to lose, the prior chooses among the others.
+            prior = jax.nn.softmax(jnp.where(sound, tree.children_prior_logits[ROOT], MASKED))
+            visits = jnp.where(sound, jnp.where(jnp.any(sound & (visits > 0)), visits, prior), 0)
         best = jax.nn.one_hot(most_visited(visits, tree.children_qvalues[ROOT]), visits.shape[0])
         power = (visits / jnp.max(visits)) ** (1 / jnp.where(temperature > 0, temperature, 1.0))
         policy = jnp.where(temperature > 0, power / jnp.sum(power), best)
@@ -253,6 +262,8 @@ def gumbel(config: SearchConfig) -> Strategy:
         return explored, GumbelRoot(root_gumbel=noise, prior=prior)
 
     def select_root(tree: Tree, node: Array) -> Array:
+        if tree.proofs is not None:
+            return halve_open_moves(config, tree)
         return sequential_halving(
             None,
             tree,
@@ -264,16 +275,57 @@ def gumbel(config: SearchConfig) -> Strategy:
 
     def select(tree: Tree, node: Array) -> Array:
         # Never illegal: an illegal move scores 0 here, and the legal scores have a positive sum.
-        return follow_improved_policy(None, tree, node, None, qtransform=completed_qvalues)
+        if tree.proofs is None:
+            return follow_improved_policy(None, tree, node, None, qtransform=completed_qvalues)
+        alive, visits = worth_searching(tree, node), tree.children_visits[node]
+        improved = tree.children_prior_logits[node] + completed_qvalues(tree, node)
+        score = jax.nn.softmax(jnp.where(alive, improved, MASKED)) - visits / (1 + jnp.sum(visits))
+        return jnp.argmax(jnp.where(alive, score, -jnp.inf)).astype(jnp.int32)
 
     def conclude(key: Array, tree: Tree, state: GameState, temperature: Array) -> tuple[Array, Array]:
-        visits = tree.children_visits[ROOT]
+        visits, prior = tree.children_visits[ROOT], tree.extra_data.prior
         qvalues = completed_qvalues(tree, ROOT)
         score = tree.extra_data.root_gumbel + tree.children_prior_logits[ROOT] + qvalues
+        if tree.proofs is not None:
+            sound = worth_playing(tree)
+            visits, prior = jnp.where(sound, visits, -1), jnp.where(sound, prior, MASKED)
         action = jnp.argmax(jnp.where(visits == jnp.max(visits), score, -jnp.inf))
-        return jax.nn.softmax(tree.extra_data.prior + qvalues), action.astype(jnp.int32)
+        return jax.nn.softmax(prior + qvalues), action.astype(jnp.int32)
 
     return Strategy(prepare, select_root, select, conclude)
+
+
+def worth_searching(tree: Tree, node: Any) -> Array:
+    """bool[V]: the legal moves of one game's `node`, less those of which everything is proven."""
+    legal = tree.states.legal[node]
+    return legal if tree.proofs is None else open_moves(tree.proofs, node, legal)
+
+
+def worth_playing(tree: Tree) -> Array:
+    """bool[V]: the moves of one game's root that what is proven leaves."""
+    assert tree.proofs is not None
+    return sound_moves(
+        tree.proofs,
+        ROOT,
+        tree.states.legal[ROOT],
+        tree.children_visits[ROOT],
+        tree.children_qvalues[ROOT],
+    )
+
+
+def halve_open_moves(config: SearchConfig, tree: Tree) -> Array:
+    """Gumbel's sequential halving at one game's root, among the moves of which not everything is proven.
+
+    The schedule says how many visits the next move has had.  Where no open move has had as many, those that
+    come nearest take its place.
+    """
+    visits, alive = tree.children_visits[ROOT], worth_searching(tree, ROOT)
+    table = jnp.array(considered_visits(config.max_considered_actions, config.simulations))
+    legal = jnp.sum(tree.states.legal[ROOT])
+    wanted = table[jnp.minimum(config.max_considered_actions, legal), jnp.sum(visits)]
+    distance = jnp.where(alive, jnp.abs(visits - wanted), jnp.iinfo(jnp.int32).max)
+    score = tree.extra_data.root_gumbel + tree.children_prior_logits[ROOT] + completed_qvalues(tree, ROOT)
+    return jnp.argmax(jnp.where(distance == jnp.min(distance), score, -jnp.inf)).astype(jnp.int32)
 
 
 def completed_qvalues(tree: Tree, node: Any) -> Array:

@@ -7,7 +7,7 @@ the middle of an iteration loses that iteration and nothing else.
 import functools
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -85,6 +85,11 @@ def make_program(config: TrainConfig, traced: Path | None = None) -> Program:
         jax.eval_shape(functools.partial(game.init, size))  # refuses a bad side, computes nothing
     model = models.make_model(config.model_config, game)
     models.check_sizes(model, config.sizes)
+    if "ownership" in model.network.heads and game.ownership is None:
+        raise ValueError(
+            f"{game.name} says nothing about ownership; give its Game a function `ownership`, or set "
+            f"network.ownership to False and network.readout to another one than ownership"
+        )
     if mesh.size > 1 or not _is_ours(game, config):
         traced = None
     playing = model.evaluate
@@ -93,7 +98,10 @@ def make_program(config: TrainConfig, traced: Path | None = None) -> Program:
     init_learner, learn = make_learner(model.network, config.learner, game.symmetries)
     everywhere = NamedSharding(mesh, PartitionSpec())
     begin = make_begin(config, game, model)
-    play = make_play(game, playing, config.search, config.selfplay, config.sizes, CHUNK, mesh)
+    heads = model.network.heads
+    play = make_play(
+        game, playing, config.search, config.selfplay, config.sizes, CHUNK, mesh, "ownership" in heads
+    )
     if traced is not None:
         begin = remembered(begin, traced, "begin", config)
         play = remembered(play, traced, "play", config)
@@ -122,7 +130,10 @@ def _is_ours(game: Game, config: TrainConfig) -> bool:
 
 def make_begin(config: TrainConfig, game: Game, model: Model) -> Callable[[int], tuple[Variables, GameState]]:
     """seed -> untrained weights and the first games; operation by operation they would take seconds."""
-    new_games = make_new_games(game, config.sizes, config.selfplay.favour, config.selfplay.max_opening_moves)
+    selfplay = config.selfplay
+    new_games = make_new_games(
+        game, config.sizes, selfplay.favour, selfplay.max_opening_moves, selfplay.size_weights
+    )
 
     @jax.jit
     def begin(seed: int) -> tuple[Variables, GameState]:
@@ -145,6 +156,9 @@ def check(config: TrainConfig) -> None:
     _demand(
         "selfplay.temperature_moves", selfplay.temperature_moves, selfplay.temperature_moves >= 0, "0 or more"
     )
+    weights = selfplay.size_weights
+    fine = len(weights) in (0, len(config.sizes)) and all(0 < weight < math.inf for weight in weights)
+    _demand("selfplay.size_weights", weights, fine, f"a positive number for each of sizes={config.sizes}")
     plies, share = selfplay.max_opening_moves, selfplay.random_move_share
     _demand("selfplay.max_opening_moves", plies, plies >= 0, "0 (none) or more plies")
     _demand("selfplay.random_move_share", share, 0 <= share < 1, "a share from 0 to below 1")
@@ -163,6 +177,9 @@ def check(config: TrainConfig) -> None:
     _demand("learner.l2", learner.l2, 0 <= learner.l2 < math.inf, "0 or more")
     _demand("learner.warmup_steps", learner.warmup_steps, learner.warmup_steps >= 0, "0 or more")
     _demand("learner.decay_steps", learner.decay_steps, learner.decay_steps >= 1, "1 or more")
+    for name in ("ownership", "score", "reply", "soft"):
+        weight = getattr(learner, f"{name}_weight")
+        _demand(f"learner.{name}_weight", weight, 0 <= weight < math.inf, "0 (off) or more")
     decay = learner.ema_decay
     _demand("learner.ema_decay", decay, 0 <= decay < 1, "0 (off) or a decay such as 0.999")
     check_search(search)
@@ -172,7 +189,7 @@ def check(config: TrainConfig) -> None:
 def check_memory_of(config: TrainConfig) -> None:
     """Refuse self-play whose search trees do not fit into memory, before anything is compiled."""
     game = make_game(config.game, max(config.sizes), **config.game_options)
-    check_memory(game, config.selfplay.games, config.search.simulations)
+    check_memory(game, config.selfplay.games, config.search.simulations, solve=config.search.solve)
 
 
 def _demand(name: str, value: Any, fine: bool, wanted: str) -> None:
@@ -194,7 +211,7 @@ def start(program: Program, weights: Variables | None = None) -> RunState:
         iteration=0,
         learner=devices.copy(program.mesh, learner),
         games=devices.split(program.mesh, games),
-        pending=Positions.blank(program.game.max_size),
+        pending=Positions.blank(program.game.max_size, heads=program.model.network.heads),
         replay=(),
         seconds=0.0,
     )
@@ -240,7 +257,8 @@ def self_play(
     for chunk in range(chunks):
         games, moves = program.play(state.learner.average, jax.random.fold_in(key, chunk), games)
         moves: Moves = devices.fetch(moves)
-        released, pending = release(pending, as_positions(moves), moves.ended, moves.outcome)
+        made = as_positions(moves, program.model.network.heads)
+        released, pending = release(pending, made, moves.ended, moves.outcome, moves.ownership)
         ended.append(released)
         finished += int(moves.ended.sum())
         dark += float(((moves.outcome + 1) / 2)[moves.ended].sum())
@@ -257,18 +275,17 @@ def self_play(
     return games, pending, positions, figures
 
 
-def as_positions(moves: Moves) -> Positions:
-    """The positions of T moves in B lanes, move by move."""
+def as_positions(moves: Moves, heads: Collection[str] = ()) -> Positions:
+    """The positions of T moves in B lanes, move by move, with room for what these heads learn from."""
     count, lanes = moves.ended.shape
 
     def flatten(x: Any) -> np.ndarray:
         return np.asarray(x).reshape(count * lanes, *x.shape[2:])
 
-    return Positions(
+    return Positions.blank(moves.observation.board.shape[-1], count * lanes, heads)._replace(
         observation=jax.tree.map(flatten, moves.observation),
         policy=flatten(moves.policy),
         surprise=flatten(moves.surprise),
-        outcome=np.zeros(count * lanes, np.float32),
         lane=np.tile(np.arange(lanes, dtype=np.int32), count),
     )
 
@@ -302,4 +319,5 @@ def optimise(
             f"in a new workdir"
         )
     figures = {"loss": mean.total, "policy_loss": mean.policy, "value_loss": mean.value}
+    figures |= {f"{name}_loss": loss for name, loss in mean.heads.items()}
     return learner, {**figures, "gradient_norm": mean.gradient}

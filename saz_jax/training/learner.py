@@ -1,6 +1,6 @@
 """Optimisation: the loss (App. A, Alg. 3) and one step of Adam over all devices."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import jax
@@ -11,7 +11,7 @@ from saz_jax.config import LearnerConfig
 from saz_jax.games.board import ALL_SYMMETRIES, symmetry
 from saz_jax.graphs.topology import live_nodes
 from saz_jax.training.replay import Positions
-from saz_jax.types import Array, Network, Observation, Variables
+from saz_jax.types import Array, Evaluation, Network, Observation, Variables
 
 
 class Batch(NamedTuple):
@@ -20,6 +20,8 @@ class Batch(NamedTuple):
     observation: Observation
     policy: Array
     outcome: Array
+    ownership: Array | None = None
+    reply: Array | None = None
 
 
 class LearnerState(NamedTuple):
@@ -42,6 +44,8 @@ class Losses(NamedTuple):
     """Squared error of the value."""
     gradient: Array
     """Global norm of the gradient, before clipping."""
+    heads: Mapping[str, Array]
+    """Losses of the other heads by name, before their weights."""
 
 
 StepFn = Callable[[LearnerState, Array, Batch], tuple[LearnerState, Losses]]
@@ -67,26 +71,37 @@ def make_learner(
         logits = evaluation.logits
         if config.policy_over == "legal":
             logits = jnp.where(seen.legal, logits, jnp.finfo(logits.dtype).min)
-        # Masked nodes have a log-probability of -inf, and 0 * -inf is no number.
-        log_prior = jnp.where(piece.policy > 0, jax.nn.log_softmax(logits), 0.0)
-        entropy = -jnp.sum(piece.policy * log_prior, axis=-1)
-        policy = jnp.sum(entropy) / whole.outcome.shape[0]
-        value = jnp.sum(jnp.square(evaluation.value - piece.outcome)) / whole.outcome.shape[0]
-        return policy + value, (policy, value, updated)
+        losses = {
+            "policy": cross_entropy(logits, piece.policy),
+            "value": jnp.square(evaluation.value - piece.outcome),
+            **head_losses(evaluation, piece, nodes),
+        }
+        losses = {name: jnp.sum(each) / whole.outcome.shape[0] for name, each in losses.items()}
+        return weighted(losses), (losses, updated)
 
-    def gradients(variables: Variables, key: Array, batch: Batch) -> tuple[Any, Array, Array, Variables]:
-        """(gradient, policy loss, value loss, variables with updated statistics); piece by piece on a CPU."""
+    def weighted(losses: Mapping[str, Array]) -> Array:
+        total = losses["policy"] + losses["value"]
+        for name in sorted(losses.keys() - {"policy", "value"}):
+            total += getattr(config, f"{name}_weight") * losses[name]
+        return total
+
+    def gradients(
+        variables: Variables, key: Array, batch: Batch
+    ) -> tuple[Any, Mapping[str, Array], Variables]:
+        """(gradient, losses by name, variables with updated statistics); piece by piece on a CPU."""
         params = variables["params"]
 
         def add(sums: Any, step: tuple[Array, Batch]) -> tuple[Any, None]:
-            gradient, policy, value, variables = sums
-            (_, (more_policy, more_value, updated)), more = jax.value_and_grad(loss, has_aux=True)(
+            gradient, losses, variables = sums
+            (_, (more_losses, updated)), more = jax.value_and_grad(loss, has_aux=True)(
                 params, variables, *step, batch
             )
-            gradient = jax.tree.map(jnp.add, gradient, more)
-            return (gradient, policy + more_policy, value + more_value, updated), None
+            gradient, losses = jax.tree.map(jnp.add, (gradient, losses), (more, more_losses))
+            return (gradient, losses, updated), None
 
-        nothing = jax.tree.map(jnp.zeros_like, params), jnp.zeros(()), jnp.zeros(()), variables
+        heads = [x for head in network.heads for x in (head, *(["score"] if head == "ownership" else []))]
+        zeros = {name: jnp.zeros(()) for name in ("policy", "value", *heads)}
+        nothing = jax.tree.map(jnp.zeros_like, params), zeros, variables
 
         def at_once(key: Array, batch: Batch) -> Any:
             return add(nothing, (key, batch))[0]
@@ -107,8 +122,8 @@ def make_learner(
             drawn = jax.random.randint(symmetry_key, batch.outcome.shape, 0, len(symmetries))
             batch = jax.vmap(transformed)(batch, jnp.asarray(symmetries)[drawn])
         params = state.variables["params"]
-        gradient, policy, value, updated = gradients(state.variables, dropout_key, batch)
-        total = policy + value
+        gradient, losses, updated = gradients(state.variables, dropout_key, batch)
+        total = weighted(losses)
         if config.l2:
             total += config.l2 * optax.tree.norm(params, squared=True)
             gradient = jax.tree.map(lambda g, p: g + 2 * config.l2 * p, gradient, params)
@@ -119,10 +134,38 @@ def make_learner(
             # A young average forgets its random start quickly.
             decay = jnp.minimum(config.ema_decay, (1 + state.step) / (10 + state.step))
             average = optax.incremental_update(variables, state.average, 1 - decay)
-        losses = Losses(total, policy, value, optax.tree.norm(gradient))
-        return LearnerState(variables, optimiser_state, average, state.step + 1), losses
+        heads = {name: x for name, x in losses.items() if name not in ("policy", "value")}
+        norm = optax.tree.norm(gradient)
+        found = Losses(total, losses["policy"], losses["value"], norm, heads)
+        return LearnerState(variables, optimiser_state, average, state.step + 1), found
 
     return init, step
+
+
+def cross_entropy(logits: Array, policy: Array) -> Array:
+    """float32[B]: between policy and the softmax of logits, both [B, V]; 0 where the policy is all zero."""
+    # Masked nodes have a log-probability of -inf, and 0 * -inf is no number.
+    log_prior = jnp.where(policy > 0, jax.nn.log_softmax(logits), 0.0)
+    return -jnp.sum(policy * log_prior, axis=-1)
+
+
+def head_losses(evaluation: Evaluation, batch: Batch, nodes: Array) -> dict[str, Array]:
+    """float32[B] by name: the losses of the heads that the network has beside policy and value."""
+    losses = {}
+    if evaluation.ownership is not None:
+        assert batch.ownership is not None
+        assert evaluation.score is not None
+        points = jnp.maximum(nodes[:, :-1].sum(1), 1)
+        error = jnp.square(evaluation.ownership - batch.ownership).sum((1, 2))
+        losses["ownership"] = error / points
+        losses["score"] = jnp.square(evaluation.score - batch.ownership.sum((1, 2))) / points
+    if evaluation.reply is not None:
+        assert batch.reply is not None
+        losses["reply"] = cross_entropy(evaluation.reply, batch.reply)
+    if evaluation.soft is not None:
+        softened = jnp.sqrt(jnp.sqrt(batch.policy))
+        losses["soft"] = cross_entropy(evaluation.soft, softened / softened.sum(1, keepdims=True))
+    return losses
 
 
 def make_optimiser(config: LearnerConfig) -> optax.GradientTransformation:
@@ -150,4 +193,9 @@ def transformed(position: Batch, which: Array) -> Batch:
     turned = seen._replace(
         board=seen.board.reshape(-1)[source[:-1]].reshape(side, side), legal=seen.legal[source]
     )
-    return position._replace(observation=turned, policy=position.policy[source])
+    changes: dict[str, Any] = {"observation": turned, "policy": position.policy[source]}
+    if position.ownership is not None:
+        changes["ownership"] = position.ownership.reshape(-1)[source[:-1]].reshape(side, side)
+    if position.reply is not None:
+        changes["reply"] = position.reply[source]
+    return position._replace(**changes)

@@ -43,7 +43,8 @@ def make_plan(
     config = program.config
     positions = config.selfplay.games * config.selfplay.moves
     key = jax.random.key(config.seed)
-    blank = Positions.blank(program.game.max_size, config.learner.batch_size)
+    heads = program.model.network.heads
+    blank = Positions.blank(program.game.max_size, config.learner.batch_size, heads)
     seen = blank.observation
     seen = seen._replace(size=seen.size + min(config.sizes), to_play=seen.to_play + 1)
     blank = blank._replace(observation=seen)
@@ -58,7 +59,9 @@ def make_plan(
     tell(
         parameters=sum(x.size for x in jax.tree.leaves(state.learner.variables["params"])),
         devices=program.mesh.size,
-        tree_bytes=tree_memory(program.game, config.selfplay.games, config.search.simulations),
+        tree_bytes=tree_memory(
+            program.game, config.selfplay.games, config.search.simulations, config.search.solve
+        ),
         replay_bytes=position_bytes * positions * config.learner.history,
     )
     play_seconds, play_compile = _timed(program.play, state.learner.average, key, state.games)

@@ -5,7 +5,7 @@ for as many iterations as it takes, and nothing is lost or invented in between.
 """
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import jax
@@ -31,14 +31,20 @@ class Positions(NamedTuple):
     """float32[M]: z, seen by the player to move; meaningless while the game is under way."""
     lane: np.ndarray
     """int32[M]: which of the games played side by side it belongs to."""
+    ownership: np.ndarray | None = None
+    """float32[M, N, N]: whose each point was in the end, seen by the player to move; meaningless while the
+    game is under way.  None if nobody learns it."""
+    reply: np.ndarray | None = None
+    """float32[M, V]: the search's policy of the next move; zeros after the last one, and while the game is
+    under way.  None if nobody learns it."""
 
     def take(self, index: np.ndarray) -> "Positions":
         """The positions at `index`, a mask or an array of indices."""
         return jax.tree.map(lambda x: x[index], self)
 
     @classmethod
-    def blank(cls, max_size: int, count: int = 0) -> "Positions":
-        """`count` positions that are all zero."""
+    def blank(cls, max_size: int, count: int = 0, heads: Collection[str] = ()) -> "Positions":
+        """`count` positions that are all zero, with what a network of these extra heads learns from."""
         nodes = max_size * max_size + 1
         return cls(
             observation=_seen(
@@ -51,47 +57,73 @@ class Positions(NamedTuple):
             surprise=np.zeros(count, np.float32),
             outcome=np.zeros(count, np.float32),
             lane=np.zeros(count, np.int32),
+            ownership=np.zeros((count, max_size, max_size), np.float32) if "ownership" in heads else None,
+            reply=np.zeros((count, nodes), np.float32) if "reply" in heads else None,
         )
 
     @classmethod
     def join(cls, parts: "list[Positions]") -> "Positions":
         """All parts, one after the other."""
+        # A blank one does not know all that the others hold.
+        parts = [part for part in parts if len(part.lane)] or parts[:1]
         return jax.tree.map(lambda *columns: np.concatenate(columns), *parts)
 
     def columns(self) -> dict[str, np.ndarray]:
         """All arrays by name, as checkpoints keep them."""
-        return {
-            **self.observation._asdict(),
-            **{k: v for k, v in self._asdict().items() if k != "observation"},
-        }
+        own = {k: v for k, v in self._asdict().items() if k != "observation" and v is not None}
+        seen = {k: v for k, v in self.observation._asdict().items() if v is not None}
+        return {**seen, **own}
 
     @classmethod
     def from_columns(cls, columns: Mapping[str, np.ndarray]) -> "Positions":
         """The inverse of `columns`."""
-        seen = _seen(*(columns[name] for name in Observation._fields))
-        return cls(seen, *(columns[name] for name in cls._fields[1:]))
+        seen = _seen(**{name: columns[name] for name in Observation._fields if name in columns})
+        return cls(seen, **{name: columns[name] for name in cls._fields if name in columns})
 
 
 def release(
-    pending: Positions, played: Positions, ended: ArrayLike, outcome: ArrayLike
+    pending: Positions,
+    played: Positions,
+    ended: ArrayLike,
+    outcome: ArrayLike,
+    ownership: ArrayLike | None = None,
 ) -> tuple[Positions, Positions]:
-    """(positions whose game has ended, with z; positions of the games still under way).
+    """(positions whose game has ended, with all that is known then; positions of the games still under way).
 
     `pending` holds the open positions of earlier calls.  `played` are the T * B positions of B lanes over T
-    moves, move by move; `ended` and `outcome` [T, B] say whether that move ended its game, and how for dark.
+    moves, move by move; `ended` and `outcome` [T, B] say whether that move ended its game, and how for dark;
+    so does `ownership` [T, B, N, N].
     """
     ended, outcome = np.asarray(ended), np.asarray(outcome)
     moves, lanes = ended.shape
-    known, result = np.zeros((moves + 1, lanes), bool), np.zeros((moves + 1, lanes), np.float32)
+    end = np.full((moves + 1, lanes), -1)
     for t in reversed(range(moves)):
-        known[t] = ended[t] | known[t + 1]
-        result[t] = np.where(ended[t], outcome[t], result[t + 1])
+        end[t] = np.where(ended[t], t, end[t + 1])
     # The game that a lane brought along from earlier calls is the one of its first move here.
-    known = np.concatenate([known[0, pending.lane], known[:moves].reshape(-1)])
-    result = np.concatenate([result[0, pending.lane], result[:moves].reshape(-1)])
+    end = np.concatenate([end[0, pending.lane], end[:moves].reshape(-1)])
     everything = Positions.join([pending, played])
-    everything = everything._replace(outcome=result * everything.observation.to_play.astype(np.float32))
-    return everything.take(known), everything.take(~known)
+    if everything.reply is not None:
+        everything = everything._replace(reply=_next_policies(everything, len(pending.lane), ended))
+    over = everything.take(end >= 0)
+    last, lane, side = end[end >= 0], over.lane, over.observation.to_play.astype(np.float32)
+    over = over._replace(outcome=outcome[last, lane].astype(np.float32) * side)
+    if over.ownership is not None:
+        over = over._replace(ownership=np.asarray(ownership)[last, lane] * side[:, None, None])
+    return over, everything.take(end < 0)
+
+
+def _next_policies(positions: Positions, pending: int, ended: np.ndarray) -> np.ndarray:
+    """float32[M, V]: the policy of the next position of the same game, zeros where there is none.
+
+    The first `pending` positions are open ones, those after them as in `release`.
+    """
+    order = np.argsort(positions.lane, kind="stable")
+    here, following = order[:-1], order[1:]
+    stops = np.concatenate([np.zeros(pending, bool), ended.reshape(-1)])
+    goes_on = (positions.lane[here] == positions.lane[following]) & ~stops[here]
+    reply = np.zeros_like(positions.policy)
+    reply[here[goes_on]] = positions.policy[following[goes_on]]
+    return reply
 
 
 class Replay:

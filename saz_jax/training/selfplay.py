@@ -29,6 +29,8 @@ class Moves(NamedTuple):
     """bool[T, B]: this move ended the game, and the next one is the first of a new game."""
     outcome: Array
     """float32[T, B]: seen by dark, where the game ended."""
+    ownership: Array | None = None
+    """float32[T, B, N, N]: seen by dark, where the game ended; None if nobody learns it."""
 
 
 PlayFn = Callable[[Variables, Array, GameState], tuple[GameState, Moves]]
@@ -43,11 +45,21 @@ def size_weights(count: int, favour: str) -> np.ndarray:
 
 
 def make_new_games(
-    game: Game, sizes: tuple[int, ...], favour: str, max_opening_moves: int = 0
+    game: Game,
+    sizes: tuple[int, ...],
+    favour: str,
+    max_opening_moves: int = 0,
+    weights: tuple[float, ...] = (),
 ) -> Callable[[Array, int], GameState]:
-    """(key, B) -> states[B]: new games on sides of `sizes`, after 0 to `max_opening_moves` random plies."""
-    sides = jnp.array(sorted(sizes), jnp.int32)
-    logits = jnp.log(jnp.array(size_weights(len(sizes), favour)))
+    """(key, B) -> states[B]: new games on sides of `sizes`, after 0 to `max_opening_moves` random plies.
+
+    A side is drawn by its weight, or as `favour` says if there are no `weights`.
+    """
+    if weights:
+        sides, shares = jnp.array(sizes, jnp.int32), jnp.array(weights, jnp.float32)
+    else:
+        sides, shares = jnp.array(sorted(sizes), jnp.int32), jnp.array(size_weights(len(sizes), favour))
+    logits = jnp.log(shares)
 
     def new_games(key: Array, count: int) -> GameState:
         states = jax.vmap(game.init)(sides[jax.random.categorical(key, logits, shape=(count,))])
@@ -75,10 +87,15 @@ def make_play(
     sizes: tuple[int, ...],
     moves: int,
     mesh: Mesh,
+    ownership: bool = False,
 ) -> PlayFn:
-    """`moves` moves of every game on every device of `mesh`; each device plays its share by itself."""
+    """`moves` moves of every game on every device of `mesh`; each device plays its share by itself.
+
+    `ownership`: record it where games end.
+    """
     decide = make_search(game, evaluate, search)
-    new_games = make_new_games(game, sizes, config.favour, config.max_opening_moves)
+    new_games = make_new_games(game, sizes, config.favour, config.max_opening_moves, config.size_weights)
+    owned = jax.vmap(game.ownership) if ownership and game.ownership else None
 
     def play(variables: Variables, key: Array, states: GameState) -> tuple[GameState, Moves]:
         def move(states: GameState, key: Array) -> tuple[GameState, Moves]:
@@ -97,6 +114,7 @@ def make_play(
                 surprise=found.surprise,
                 ended=after.terminated,
                 outcome=after.outcome,
+                ownership=None if owned is None else owned(after),
             )
             fresh = new_games(size_key, after.size.shape[0])
             return where_states(after.terminated, fresh, after), record
