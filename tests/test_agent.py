@@ -4,7 +4,7 @@ import dataclasses
 import sys
 import time
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -48,7 +48,7 @@ def assert_same(got: Agent, want: Agent) -> None:
     assert all(ours[name].tobytes() == theirs[name].tobytes() for name in ours)
 
 
-@pytest.mark.parametrize("name", get_args(str))
+@pytest.mark.parametrize("name", ["saz", "model1", "model2", "model3", "model4", "model5", "fcn"])
 def test_every_model_comes_back_from_its_export(name: str, tmp_path: Path):
     agent = make_agent(name)
     agent.export(tmp_path / "x.npz")
