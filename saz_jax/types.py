@@ -90,6 +90,9 @@ class Game:
     history: terminated and outcome follow from the board alone."""
     heuristic: Callable[[GameState, Any], Array]
     """(state, player) -> float32[]: the greedy player's score of the board, seen by `player` (+1 / -1)."""
+    score: Callable[[GameState], Array] | None = None
+    """state -> float32[]: dark's points minus light's, komi included, as the board stands; None: the game
+    counts no points."""
     symmetries: tuple[int, ...] = (0,)
     """The symmetries of `games.board.symmetry` that leave the rules as they are; 0 is the identity."""
     stones_on: Literal["lines", "squares"] = "lines"

@@ -147,6 +147,10 @@ def make(
         """
         return jnp.asarray(player, jnp.float32) * _area(frame, state.aux.chain, wanted=jnp.bool_(True))
 
+    def score(state: GameState) -> Array:
+        """Dark's area minus light's and the komi."""
+        return _area(frame, state.aux.chain, wanted=jnp.bool_(True)) - _komi(komi, state.size)
+
     def write_rules(size: int) -> dict[str, float]:
         return {"KM": FAIR_KOMI[min(size, len(FAIR_KOMI) - 1)] if komi is None else komi}
 
@@ -162,6 +166,7 @@ def make(
         step=step,
         setup=setup,
         heuristic=heuristic,
+        score=score,
         symmetries=ALL_SYMMETRIES,
         sgf=SGFFormat(game_type=1, default_size=19, write=write_rules, read=read_rules),
         recipes=RECIPES,

@@ -42,6 +42,7 @@ def make(max_size: int) -> Game:
         step=step,
         setup=setup,
         heuristic=heuristic,
+        score=lambda state: heuristic(state, 1),
         symmetries=boards.ALL_SYMMETRIES,
         stones_on="squares",
         sgf=SGFFormat(game_type=2),

@@ -70,23 +70,35 @@ def grow_tree(
     extra_data: Any = None,
 ) -> Tree:
     """B trees after `simulations` rounds of selection, expansion and backup."""
-    batch = jnp.arange(states.size.shape[0])
 
-    def simulate(simulation: Array, tree: Tree) -> Tree:
-        parent, action = descend(tree, select_root, select)
-        child = tree.children_index[batch, parent, action]
-        node = jnp.where(child == NONE, simulation + 1, child)
-        before = jax.tree.map(lambda x: x[batch, parent], tree.states)
-        evaluation, after = expand(jax.random.fold_in(key, simulation), before, action)
-        tree = write_node(tree, node, evaluation, after)
-        tree = tree._replace(
-            parents=tree.parents.at[batch, node].set(parent),
-            action_from_parent=tree.action_from_parent.at[batch, node].set(action),
-            children_index=tree.children_index.at[batch, parent, action].set(node),
-        )
-        return back_up(tree, node)
+    def one(simulation: Array, tree: Tree) -> Tree:
+        fresh = jnp.full(states.size.shape, simulation + 1)
+        key_here = jax.random.fold_in(key, simulation)
+        return simulate(key_here, tree, fresh, expand=expand, select_root=select_root, select=select)[0]
 
-    return jax.lax.fori_loop(0, simulations, simulate, plant(root, states, simulations, extra_data))
+    return jax.lax.fori_loop(0, simulations, one, plant(root, states, simulations, extra_data))
+
+
+def simulate(
+    key: Array, tree: Tree, fresh: Array, *, expand: ExpandFn, select_root: SelectFn, select: SelectFn
+) -> tuple[Tree, Array]:
+    """One round of selection, expansion and backup: the trees, and bool[B] where node `fresh` is now in use.
+
+    `fresh: int32[B]` is where a new node goes; a finished game is visited again and takes no new one.
+    """
+    batch = jnp.arange(fresh.shape[0])
+    parent, action = descend(tree, select_root, select)
+    child = tree.children_index[batch, parent, action]
+    node = jnp.where(child == NONE, fresh, child)
+    before = jax.tree.map(lambda x: x[batch, parent], tree.states)
+    evaluation, after = expand(key, before, action)
+    tree = write_node(tree, node, evaluation, after)
+    tree = tree._replace(
+        parents=tree.parents.at[batch, node].set(parent),
+        action_from_parent=tree.action_from_parent.at[batch, node].set(action),
+        children_index=tree.children_index.at[batch, parent, action].set(node),
+    )
+    return back_up(tree, node), child == NONE
 
 
 def plant(root: Evaluation, states: GameState, simulations: int, extra_data: Any = None) -> Tree:
@@ -178,8 +190,8 @@ def most_visited(visits: Array, qvalues: Array) -> Array:
     return jnp.argmax(jnp.where(visits > 0, visits + qvalues / 4, -1.0)).astype(jnp.int32)
 
 
-def principal_variation(tree: Tree) -> Array:
-    """int32[D]: the most visited path of one game's tree from its root, -1 after its end."""
+def principal_variation(tree: Tree, node: Any = ROOT) -> Array:
+    """int32[D]: the most visited path of one game's tree from its root, or a node; -1 after its end."""
 
     def follow(node: Array, _: None) -> tuple[Array, Array]:
         action = most_visited(tree.children_visits[node], tree.children_qvalues[node])
@@ -187,7 +199,7 @@ def principal_variation(tree: Tree) -> Array:
         return child, jnp.where(child == NONE, -1, action)
 
     depth = min(tree.parents.shape[0] - 1, MAX_VARIATION)
-    return jax.lax.scan(follow, jnp.int32(ROOT), None, length=depth)[1]
+    return jax.lax.scan(follow, jnp.asarray(node, jnp.int32), None, length=depth)[1]
 
 
 def tree_memory(game: Game, batch: int, simulations: int) -> int:
