@@ -22,6 +22,7 @@ LAYERS = [
     ("search",),
     ("agents",),
     ("arena",),
+    ("play",),
     ("training",),
     ("studies",),
     ("cli",),
