@@ -15,6 +15,7 @@ import numpy as np
 from jax import lax
 from jax.tree_util import Partial
 
+from saz_jax.arena.engines import HostPlayer
 from saz_jax.games.board import where_states
 from saz_jax.search.memory import TooLargeError
 from saz_jax.types import Array, Game, GameState, Player
@@ -127,7 +128,7 @@ def fitting_lanes(game: Game, players: Iterable[Player], games: int, lanes: int 
     """
     width = default_lanes(games) if lanes is None else min(lanes, games)
     lowered = False
-    for player in players:
+    for player in (one for one in players if not isinstance(one, HostPlayer)):
         while (fitting := _fitting(game, player, width, lanes)) < width:
             width, lowered = fitting, True
     return width if lowered else lanes

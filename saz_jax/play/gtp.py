@@ -127,7 +127,7 @@ class GTP(Face):
 
     def _answer(self, sign: str, number: str, text: str) -> None:
         lines = [line for line in text.split("\n") if line.strip()]  # an empty line would end the answer
-        self.say(f"{sign}{number} " + "\n".join(lines) + "\n")
+        self.say(f"{sign}{number} {chr(10).join(lines)}".rstrip() + "\n")
 
     # Administration.
 
@@ -365,7 +365,7 @@ class GTP(Face):
 
 
 def _whole(words: list[str], index: int, usage: str) -> int:
-    if len(words) <= index or not re.fullmatch(r"[0-9]{1,9}", words[index]):
+    if len(words) <= index or not re.fullmatch(r"[0-9]{1,18}", words[index]):
         raise Failure(f"syntax error: {usage}")
     return int(words[index])
 

@@ -1,6 +1,7 @@
 """Players by text as thinkers: what sits down at a game in progress.
 
-person; random, greedy; mcts:100; an agent, agent@model3, raw:agent, as in the arena.
+person; random, greedy; mcts:100; an agent, agent@model3, raw:agent; gtp:COMMAND, gomocup:COMMAND,
+nboard:COMMAND; all but the person as in the arena.
 """
 
 import functools
@@ -8,8 +9,9 @@ import re
 
 from saz_jax.agents.agent import Agent, load_agent
 from saz_jax.agents.players import greedy_player, random_player
+from saz_jax.arena.engines import engine_player, is_engine
 from saz_jax.play.budget import Budget
-from saz_jax.play.thinking import PlainThinker, Thinker, agent_thinker, rollout_thinker
+from saz_jax.play.thinking import EngineThinker, PlainThinker, Thinker, agent_thinker, rollout_thinker
 from saz_jax.types import Game
 
 PERSON = "person"
@@ -25,7 +27,7 @@ def cached_agent(path: str) -> Agent:
 
 def agent_of(text: str) -> Agent | None:
     """The agent that plays under this text; None: somebody without weights does."""
-    if text in (PERSON, "random", "greedy") or text.startswith("mcts:"):
+    if text in (PERSON, "random", "greedy") or text.startswith("mcts") or is_engine(text):
         return None
     path = text.removeprefix("raw:").partition("@")[0]
     try:
@@ -59,6 +61,8 @@ def make_thinker(
         if not found:
             raise ValueError(f"unknown player {text!r}; write mcts:100 for 100 simulations")
         return rollout_thinker(text, game, int(found[1]), seed)
+    if is_engine(text):
+        return EngineThinker(engine_player(text, game, size))
     agent = agent_of(text)
     assert agent is not None
     model = text.partition("@")[2] or None

@@ -16,7 +16,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from saz_jax.agents.agent import Agent
+from saz_jax.arena.engines import Engine, EngineError, HostPlayer, Ply
 from saz_jax.config import SearchConfig
+from saz_jax.games.notation import draw, move_name
 from saz_jax.play.budget import Budget
 from saz_jax.search.anytime import AnytimeSearch, Growth, make_anytime
 from saz_jax.search.rollouts import make_rollout_evaluate
@@ -301,3 +303,58 @@ def rollout_thinker(name: str, game: Game, simulations: int, seed: int = 0) -> T
     """Tree search with random playouts."""
     search = _rollouts(game, room_for(game, Budget(simulations)))
     return TreeThinker(name, search, seed=seed)
+
+
+class EngineThinker:
+    """A program of somebody else's; the budget is its own affair."""
+
+    def __init__(self, player: HostPlayer):
+        self.name = player.text
+        self._player = player
+        self._engine: Engine | None = None
+        self._lock = threading.Lock()
+
+    def prepare(self, position: Position) -> None:
+        """Starts the program."""
+        with self._lock:
+            self._engine = self._engine or self._player.open()
+
+    def think(self, position: Position, budget: Budget, stop: Stop, report: Report | None = None) -> Analysis:
+        """Asks it; a program that has failed is started anew for the next question."""
+        self.prepare(position)
+        began, game = time.monotonic(), self._player.game
+        skip, side = game.num_actions - 1, game.max_size
+        colour = int(position.state.to_play)
+        plies = [
+            # A pass that is refused is taken for one that the program makes by itself.
+            Ply(
+                1 if number % 2 == 0 else -1, None if action == skip else divmod(action, side), action == skip
+            )
+            for number, action in enumerate(position.actions)
+        ]
+        with self._lock:
+            assert self._engine is not None
+            try:
+                answer = self._engine.choose(plies, colour)
+            except EngineError:
+                self._engine.close()
+                self._engine = None
+                raise
+        seconds = time.monotonic() - began
+        if isinstance(answer, str):
+            return Analysis(skip, seconds=seconds, resigns=True)
+        action = skip if answer is None else answer[0] * side + answer[1]
+        if not position.state.legal[action]:
+            ours, theirs = draw(position.state), self._engine.board()
+            raise EngineError(
+                f"{self.name} moves {move_name(action, side)}, which our rules of {game.name} refuse; "
+                f"our board:\n{ours}\nits board:\n{theirs}"
+            )
+        return Analysis(action, seconds=seconds)
+
+    def close(self) -> None:
+        """Ends the program."""
+        with self._lock:
+            if self._engine is not None:
+                self._engine.close()
+                self._engine = None
