@@ -103,6 +103,7 @@ def main(argv: list[str]) -> None:
 
 def parse(argv: list[str]) -> Arguments:
     """The arguments; what they leave open comes from the preset, --config, or with --resume from the run."""
+    argv = flags.registered(argv)
     given = flags.named(argv, preset="small", game=None, model=None, network=None, workdir=None, config=None)
     if "--resume" in argv:
         if given["game"]:
@@ -118,6 +119,7 @@ def parse(argv: list[str]) -> Arguments:
     if given["game"] and find_game(given["game"]) != default.game:
         raise ValueError(f"--game {given['game']} is not the game of that run, {default.game}; leave it out")
     flags.check_options(default.game, argv)
+    default = flags.searched_as(default, argv)
     typed = flags.typed_training(default)
     arguments_type = dataclasses.make_dataclass(
         "Arguments", [("settings", Annotated[typed, tyro.conf.arg(name="")])], bases=(Arguments,), frozen=True
@@ -188,7 +190,7 @@ def train(console: Console, arguments: Arguments, workdir: Path, cache: Path | N
                     sink(row)
     except KeyboardInterrupt:
         saved = "stopped; everything up to the last iteration is saved"
-        console.print(f"{saved}. To continue: {again(workdir)}", soft_wrap=True)
+        console.print(f"{saved}. To continue: {again(workdir, config.game)}", soft_wrap=True)
         sys.exit(130)
     except (ValueError, OSError) as error:
         # Bad settings are refused before the first moves; what comes later, also while a checkpoint is
@@ -235,15 +237,17 @@ def conclude(console: Console, config: TrainConfig, workdir: Path) -> None:
     curve = figures.training_curve(rows, workdir / "curve.png", title=f"{config.model}, {config.game}")
     script = str(Path(sys.argv[0]).with_name("evaluate.py"))
     size = names[-1].split("_")[1]
-    evaluate = [sys.executable, script, "--game", config.game, "--player", str(workdir), "--sizes", size]
+    game = flags.game_flag(config.game)
+    evaluate = [sys.executable, script, "--game", game, "--player", str(workdir), "--sizes", size]
     console.print(f"curve:     {curve}", soft_wrap=True)
     console.print(f"evaluate:  {shlex.join(evaluate)}", soft_wrap=True)
-    console.print(f"continue:  {again(workdir)} --minutes 120", soft_wrap=True)
+    console.print(f"continue:  {again(workdir, config.game)} --minutes 120", soft_wrap=True)
 
 
-def again(workdir: Path) -> str:
-    """The command that continues the run."""
-    return shlex.join([sys.executable, sys.argv[0], "--resume", "--workdir", str(workdir)])
+def again(workdir: Path, game: str) -> str:
+    """The command that continues the run; a game of one's own has to be named, to be registered."""
+    named = [] if flags.game_flag(game) == game else ["--game", flags.game_flag(game)]
+    return shlex.join([sys.executable, sys.argv[0], "--resume", *named, "--workdir", str(workdir)])
 
 
 def show_plan(console: Console, arguments: Arguments) -> None:

@@ -1,11 +1,12 @@
 """Writes every notebook from its plain-Python source, without outputs: `python notebooks/build.py`.
 
-A source holds cells that begin with `# %%`, or `# %% [markdown]` for text in comments.  The address of the
+A source is in jupytext's percent format and begins with a cell of text, its title.  The address of the
 repository is here and nowhere else; the badge and the install cell are filled in from it.
 """
 
 from pathlib import Path
 
+import jupytext
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
@@ -38,25 +39,12 @@ METADATA = {
 def build(source: Path) -> str:
     """The notebook of a source, as JSON."""
     address = {"repository": REPOSITORY, "branch": BRANCH, "name": source.stem}
-    (_, title), *rest = read_cells(source.read_text())
-    first = new_markdown_cell(f"{title}\n\n{BADGE.format(**address)}")
-    cells = [first, new_code_cell(INSTALL.format(**address).rstrip())]
-    cells += [new_markdown_cell(text) if markdown else new_code_cell(text) for markdown, text in rest]
+    title, *rest = jupytext.read(source, fmt="py:percent").cells
+    first = new_markdown_cell(f"{title.source}\n\n{BADGE.format(**address)}")
+    cells = [first, new_code_cell(INSTALL.format(**address).rstrip()), *rest]
     for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number:02d}"  # the same at every build
     return nbformat.writes(new_notebook(cells=cells, metadata=METADATA)) + "\n"
-
-
-def read_cells(source: str) -> list[tuple[bool, str]]:
-    """(whether it is markdown, text) of every cell; what stands before the first one is left out."""
-    cells = []
-    for chunk in f"\n{source}".split("\n# %%")[1:]:
-        kind, _, body = chunk.partition("\n")
-        markdown = kind.strip() == "[markdown]"
-        if markdown:
-            body = "\n".join(line.removeprefix("#").removeprefix(" ") for line in body.splitlines())
-        cells.append((markdown, body.strip()))
-    return cells
 
 
 def main() -> None:

@@ -13,9 +13,10 @@ import functools
 
 import jax
 import jax.numpy as jnp
+from jax import Array
 
-from saz_jax.games import board as boards
-from saz_jax.types import Array, Game, GameState
+from saz_jax import Game, GameState
+from saz_jax.games import live_points, point, shift, unless_over_or_illegal
 
 NEIGHBOURS = ((-1, 0), (-1, 1), (0, 1), (1, 0), (1, -1), (0, -1))
 SYMMETRIES = (0, 2)
@@ -46,18 +47,18 @@ def init(size: Array | int, *, max_size: int) -> GameState:
 def setup(board: Array, size: Array | int, to_play: Array | int) -> GameState:
     """That position; the ring is laid over whatever `board` has there."""
     _, ring = _cells(size, board.shape[0])
-    return _position(jnp.where(ring, _sides(size, board.shape[0]), board), size, to_play, move_count=0)
+    return position(jnp.where(ring, _sides(size, board.shape[0]), board), size, to_play, move_count=0)
 
 
 def step(state: GameState, action: Array | int) -> GameState:
     """A stone on a free cell."""
-    board = jnp.where(boards.point(action, state.board.shape[0]), state.to_play, state.board)
-    after = _position(board, state.size, -state.to_play, state.move_count + 1)
-    return boards.unless_over_or_illegal(state, action, after)
+    board = jnp.where(point(action, state.board.shape[0]), state.to_play, state.board)
+    after = position(board, state.size, -state.to_play, state.move_count + 1)
+    return unless_over_or_illegal(state, action, after)
 
 
 def make_endless_hex(max_size: int) -> Game:
-    """Hex with a mistake, for `contract.check_game` to find: a finished game goes on."""
+    """Hex with a mistake, for `check_game` to find: a finished game goes on."""
 
     def endless_step(state: GameState, action: Array | int) -> GameState:
         return step(state, action)._replace(move_count=state.move_count + 1)
@@ -76,10 +77,10 @@ def stones_needed(board: Array, size: Array | int) -> Array:
 
     Light's question is dark's on the transposed board with the colours exchanged.
     """
-    return jax.vmap(_stones_to_cross, (0, None))(jnp.stack([board, -board.T]), size)
+    return jax.vmap(stones_to_cross, (0, None))(jnp.stack([board, -board.T]), size)
 
 
-def _stones_to_cross(board: Array, size: Array | int) -> Array:
+def stones_to_cross(board: Array, size: Array | int) -> Array:
     """int32[]: the cheapest way from the top ring to the bottom ring; a +1 costs 0, a free cell 1."""
     blocked = jnp.int32(board.size)
     inside, _ = _cells(size, board.shape[0])
@@ -89,7 +90,7 @@ def _stones_to_cross(board: Array, size: Array | int) -> Array:
 
     def spread(search: tuple[Array, Array]) -> tuple[Array, Array]:
         reached, _ = search
-        around = jnp.stack([boards.shift(reached, way, fill=board.size) for way in NEIGHBOURS])
+        around = jnp.stack([shift(reached, way, fill=board.size) for way in NEIGHBOURS])
         nearer = jnp.minimum(reached, jnp.minimum(around.min(0) + cost, blocked))
         return nearer, (nearer < reached).any()
 
@@ -98,7 +99,7 @@ def _stones_to_cross(board: Array, size: Array | int) -> Array:
     return jnp.min(jnp.where(bottom & (board == 1), reached, blocked))
 
 
-def _position(board: Array, size: Array | int, to_play: Array | int, move_count: Array | int) -> GameState:
+def position(board: Array, size: Array | int, to_play: Array | int, move_count: Array | int) -> GameState:
     dark, light = stones_needed(board, size) == 0
     terminated = dark | light
     inside, _ = _cells(size, board.shape[0])
@@ -117,7 +118,7 @@ def _position(board: Array, size: Array | int, to_play: Array | int, move_count:
 
 def _cells(size: Array | int, max_size: int) -> tuple[Array, Array]:
     """(bool[N, N], bool[N, N]): the cells to play on, and the ring around them."""
-    live = boards.live_points(size, max_size)
+    live = live_points(size, max_size)
     index = jnp.arange(max_size)
     within = (index >= 1) & (index <= size - 2)
     inside = within[:, None] & within[None, :]

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from saz_jax.render import svg, text
-from saz_jax.types import Game, GameState
+from saz_jax import Game, GameState, svg, text
 
 
 def positions(game: Game, start: GameState, actions: Iterable[Any]) -> list[GameState]:
@@ -30,5 +29,5 @@ def snapshots(
     for move in chosen:
         played = int(actions[move - 1]) if move else None
         name = "the start" if played is None else f"move {move}: {text.move_name(played, game.max_size)}"
-        pictures[name] = svg.render(states[move], game.name, last_move=played, width=width)
+        pictures[name] = svg.render(states[move], game, last_move=played, width=width)
     return pictures

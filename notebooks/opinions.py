@@ -6,15 +6,13 @@ import functools
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
-from saz_jax.agents.agent import Agent
+from saz_jax import Agent, Game, GameState, SearchOutput
 from saz_jax.config import SearchConfig
-from saz_jax.graphs.subgraphs import sample_subgraphs
-from saz_jax.graphs.topology import live_nodes
-from saz_jax.models.registry import make_model
-from saz_jax.search.tree import Tree
-from saz_jax.search.tree_search import make_tree_search
-from saz_jax.types import Array, Game, GameState, SearchOutput
+from saz_jax.graphs import live_nodes, observe, sample_subgraphs
+from saz_jax.models import make_model
+from saz_jax.search import Tree, make_tree_search
 
 PRIORS = {"whole board": "model3", "subgraphs": "model4", "both": "saz"}
 """Ways to ask the same weights: p1, p2 and their combination (Sec. 3.2)."""
@@ -27,8 +25,8 @@ def priors(agent: Agent, game: Game, state: GameState, key: Array) -> dict[str, 
     found = {}
     for name, model_name in PRIORS.items():
         model = make_model(dataclasses.replace(agent.model, name=model_name), game)
-        logits, _ = jax.jit(model.evaluate)(agent.variables, key, _batch(state))
-        found[name] = np.asarray(jax.nn.softmax(logits[0]))
+        evaluation = jax.jit(model.evaluate)(agent.variables, key, _batch(state))
+        found[name] = np.asarray(jax.nn.softmax(evaluation.logits[0]))
     return found
 
 
@@ -56,9 +54,9 @@ def subgraphs(agent: Agent, game: Game, state: GameState, key: Array) -> tuple[n
     config, model = agent.model.ensemble, make_model(dataclasses.replace(agent.model, name="model3"), game)
     nodes = sample_subgraphs(key, live_nodes(state), state.size, config, game.max_size)
     nodes = nodes[nodes.any(axis=1)]  # none beyond the count for this side
-    states = jax.tree.map(lambda x: jnp.repeat(x[None], len(nodes), axis=0), state)
-    logits, _ = jax.jit(model.network.infer)(agent.variables, states, nodes)
-    return np.asarray(nodes), np.asarray(jax.nn.softmax(logits))
+    seen = jax.tree.map(lambda x: jnp.repeat(x[None], len(nodes), axis=0), observe(state))
+    evaluation = jax.jit(model.network.infer)(agent.variables, seen, nodes)
+    return np.asarray(nodes), np.asarray(jax.nn.softmax(evaluation.logits))
 
 
 def subgraph_heat(nodes: np.ndarray, prior: np.ndarray) -> np.ndarray:

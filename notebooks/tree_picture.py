@@ -7,7 +7,7 @@ import numpy as np
 
 from saz_jax.render.svg import Picture
 from saz_jax.render.text import move_name
-from saz_jax.search.tree import NONE, ROOT, Tree
+from saz_jax.search import NONE, ROOT, Tree
 
 STEP_X, STEP_Y, MARGIN = 74, 84, 40
 WARM, COLD = "#d7301f", "#2166ac"

@@ -78,16 +78,17 @@ def test_a_notebook_defines_nothing_that_a_test_cannot_import(notebook):
             assert not isinstance(node, (ast.FunctionDef, ast.ClassDef)), cell.source
 
 
-def test_cells_are_read_from_plain_python():
-    source = "# a remark\n# %% [markdown]\n# # Title\n#\n# Text\n# %%\nx = 1\n\n\n# %%\nprint(x)\n"
-    assert build.read_cells(source) == [(True, "# Title\n\nText"), (False, "x = 1"), (False, "print(x)")]
+def test_text_and_code_of_a_source_become_cells_in_their_order(tmp_path):
+    source = tmp_path / "source.py"
+    source.write_text("# %% [markdown]\n# # Title\n#\n# Text\n\n# %%\nx = 1\n\n# %%\nprint(x)\n")
+    first, _, *rest = nbformat.reads(build.build(source), as_version=4).cells
+    assert first.source.startswith("# Title\n\nText\n")
+    assert [(cell.cell_type, cell.source) for cell in rest] == [("code", "x = 1"), ("code", "print(x)")]
 
 
 @pytest.mark.slow
 def test_a_notebook_runs_from_top_to_bottom(notebook, tmp_path):
-    folder = (
-        tmp_path / "notebooks"
-    )  # runs are kept beside the notebook: let them not be those of an earlier test
+    folder = tmp_path / "notebooks"  # runs are kept beside the notebook: not those of an earlier test
     shutil.copytree(ROOT / "notebooks", folder, ignore=shutil.ignore_patterns("runs", "__pycache__"))
     command = [sys.executable, "-m", "pytest", "--nbmake", "--nbmake-timeout=600", "-p", "no:cacheprovider"]
     environment = os.environ | {"SAZ_JAX_BUDGET": "smoke", "PYTHONPATH": str(ROOT)}

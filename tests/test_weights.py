@@ -1,5 +1,8 @@
 """The shipped players: they are what their pages say, and they win on boards that they never saw."""
 
+import dataclasses
+import re
+import shlex
 import shutil
 from pathlib import Path
 
@@ -9,12 +12,14 @@ import pytest
 
 from experiments import ship as ship_script
 from experiments import strength as strength_script
+from experiments import train as train_script
 from saz_jax.agents import shipping
 from saz_jax.agents.agent import load_agent, shipped_agents
 from saz_jax.agents.players import greedy_player
 from saz_jax.arena import matches
 from saz_jax.storage.results import read_json
 from saz_jax.studies import reports, strength
+from saz_jax.training import stored_config
 
 ROOT = Path(__file__).parent.parent
 WEIGHTS, RESULTS = ROOT / "weights", ROOT / "results"
@@ -29,6 +34,38 @@ def test_a_shipped_player_loads_and_was_trained_on_small_boards_only(name):
     assert (WEIGHTS / name / "agent.npz").stat().st_size < 4_000_000
     assert agent.meta["command"].startswith("python experiments/train.py")
     assert {"seed", "seconds", "hardware", "versions"} <= set(agent.meta)
+
+
+@names
+def test_the_settings_of_a_shipped_player_load_and_are_those_it_was_trained_with(name):
+    path, agent = WEIGHTS / name / "config.json", load_agent(name)
+    config, written = stored_config(path), read_json(path)["config"]
+    assert (config.game, config.sizes, config.seed) == (agent.game_name, agent.trained_sizes, written["seed"])
+    assert config.model_config == agent.model
+    assert config.search == agent.search
+    assert config.learner.epochs == written["learner"].get("epochs", written["learner"].get("passes"))
+    assert config.learner.learning_rate == written["learner"]["learning_rate"]
+
+
+@names
+def test_the_printed_command_trains_with_the_stored_settings(name, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    (printed,) = re.findall(f"^- `{name}`: `(.*)`$", (WEIGHTS / shipping.PAGE).read_text(), re.MULTILINE)
+    python, script, *argv = shlex.split(printed)
+    assert (python, script) == ("python", "experiments/train.py")
+    arguments = train_script.parse(argv)
+    assert arguments.settings == stored_config(WEIGHTS / name / "config.json")
+    assert f"--minutes {arguments.minutes:g} " in load_agent(name).meta["command"]
+    assert arguments.init_from is None
+
+
+def test_the_command_of_a_run_names_a_game_of_ones_own_and_where_it_started(tmp_path):
+    agent = dataclasses.replace(load_agent("othello"), meta={"iteration": 7})
+    facts = {"origins": {"game": "mine:make"}, "command": "python train.py --init-from=othello --minutes 3"}
+    assert shipping.command(tmp_path / "weights", "mine", agent, facts) == (
+        "python experiments/train.py --config weights/mine/config.json --game mine:make "
+        "--init-from othello --iterations 7 --workdir runs/mine"
+    )
 
 
 def test_checksums_and_page_are_those_of_the_files():

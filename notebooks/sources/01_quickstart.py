@@ -15,16 +15,14 @@ from moments import snapshots
 from opinions import priors, search
 
 import saz_jax
-from saz_jax.arena import matches
-from saz_jax.cli import compilation_cache
+from saz_jax import arena, svg, text
+from saz_jax.cli import enable_compilation_cache
 from saz_jax.config import EvaluationConfig
-from saz_jax.render import svg, text
-from saz_jax.training import loop, presets
+from saz_jax.training import preset, run
 
-compilation_cache.enable()
-budget = os.environ.get(
-    "SAZ_JAX_BUDGET", "small"
-)  # "smoke" is a check of the pipeline, far too short to learn
+enable_compilation_cache()
+# "smoke" is a check of the pipeline, far too short to learn
+budget = os.environ.get("SAZ_JAX_BUDGET", "small")
 print(f"budget {budget} on {jax.devices()[0].device_kind}")
 
 # %% [markdown]
@@ -50,19 +48,19 @@ svg.render(state, "othello", heat=state.legal, last_move=action)
 # %% [markdown]
 # ## Training
 #
-# A preset is a complete set of settings; change what you like with `dataclasses.replace`. `loop.run`
+# A preset is a complete set of settings; change what you like with `dataclasses.replace`. `run`
 # yields a row of figures per iteration. The run lives in a folder: run the cell again and it goes on
 # where it stopped.
 
 # %%
 config = dataclasses.replace(
-    presets.preset(budget, "othello", "saz"),
+    preset(budget, "othello", "saz"),
     sizes=(5, 6),
     evaluation=EvaluationConfig(every=0, games=0),
 )
 limit = {"smoke": {"iterations": 2}, "small": {"minutes": 3.0}}[budget]
 workdir = f"runs/quickstart-{budget}"
-for row in loop.run(config, workdir, **limit):
+for row in run(config, workdir, **limit):
     loss = f"loss {row['loss']:.2f}" if "loss" in row else "no game has ended yet"
     print(f"iteration {row['iteration']:3}  {row['seconds']:4.0f} s  {row['positions']:6} moves  {loss}")
 
@@ -76,9 +74,10 @@ for row in loop.run(config, workdir, **limit):
 agent = saz_jax.load_agent(workdir)
 games, simulations = {"smoke": (2, 4), "small": (16, 16)}[budget]
 player = agent.player(game, simulations=simulations)
+opponents = {"random": saz_jax.random_player(), "greedy": saz_jax.greedy_player(game)}
 for size in (6, 12):
-    for name, opponent in loop.opponents(game).items():
-        result = matches.match(
+    for name, opponent in opponents.items():
+        result = arena.match(
             game, player, opponent, jax.random.key(size), size=size, games=games, opening_moves=2
         )
         print(f"{size:2} x {size:<2} against {name:6}  average outcome {result.outcome:.2f} of {games} games")
@@ -99,7 +98,7 @@ gallery(snapshots(game, game.init(12), moves, count=6))
 # searches with their combination. All four pictures are of one position: warm is likely.
 
 # %%
-position = matches.random_openings(game, jax.random.key(1), jax.numpy.array([10]), moves=12)[0]
+position = arena.random_openings(game, jax.random.key(1), jax.numpy.array([10]), moves=12)[0]
 position = jax.tree.map(lambda x: x[0], position)
 opinion = priors(agent, game, position, jax.random.key(2))
 output, _ = search(agent, game, position, jax.random.key(3), simulations={"smoke": 16, "small": 100}[budget])

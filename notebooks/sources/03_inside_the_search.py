@@ -16,12 +16,12 @@ from opinions import network_value, priors, search, subgraph_heat, subgraphs
 from tree_picture import draw_tree, outline
 
 import saz_jax
-from saz_jax.cli import compilation_cache
+from saz_jax import svg, text
+from saz_jax.cli import enable_compilation_cache
 from saz_jax.config import EvaluationConfig
-from saz_jax.render import svg, text
-from saz_jax.training import loop, presets
+from saz_jax.training import preset, run
 
-compilation_cache.enable()
+enable_compilation_cache()
 budget = os.environ.get("SAZ_JAX_BUDGET", "small")
 simulations = {"smoke": 100, "small": 400}[budget]
 
@@ -31,14 +31,14 @@ simulations = {"smoke": 100, "small": 400}[budget]
 
 # %%
 config = dataclasses.replace(
-    presets.preset(budget, "gomoku", "saz"),
-    k=4,
+    preset(budget, "gomoku", "saz"),
+    game_options={"k": 4},
     sizes=(5, 6),
     evaluation=EvaluationConfig(every=0, games=0),
 )
 limit = {"smoke": {"iterations": 2}, "small": {"minutes": 2.0}}[budget]
 workdir = f"runs/inside-{budget}"
-for row in loop.run(config, workdir, **limit):
+for row in run(config, workdir, **limit):
     print(f"iteration {row['iteration']:3}  {row['seconds']:4.0f} s  {row['positions']:6} moves")
 agent = saz_jax.load_agent(workdir)
 

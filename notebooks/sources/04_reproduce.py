@@ -15,16 +15,13 @@ from pathlib import Path
 
 from IPython.display import Image, Markdown, display
 
-from saz_jax.agents.agent import shipped_agents
-from saz_jax.arena import series
-from saz_jax.cli import compilation_cache
-from saz_jax.render import figures
-from saz_jax.studies.budgets import BUDGETS
-from saz_jax.studies.catalogue import run_study
-from saz_jax.studies.laboratory import Lab
-from saz_jax.studies.reports import REPORTS, write_page, write_section
+from saz_jax.agents import shipped_agents
+from saz_jax.arena import MatchConfig, series
+from saz_jax.cli import enable_compilation_cache
+from saz_jax.render import outcome_text
+from saz_jax.studies import BUDGETS, REPORTS, Lab, run_study, write_page, write_section
 
-compilation_cache.enable()
+enable_compilation_cache()
 budget = os.environ.get("SAZ_JAX_BUDGET", "smoke")
 
 # %% [markdown]
@@ -48,14 +45,12 @@ print(*agents)
 
 # %%
 results.mkdir(parents=True, exist_ok=True)
-match = series.MatchConfig(
+match = MatchConfig(
     game="othello", player="othello", opponent="greedy", sizes=(16,), games=8, runs=1, simulations=16
 )
 prepared = series.prepare(match, results / "othello-greedy.json")
-found = series.evaluate(prepared, series.Progress())["sizes"]["16"]
-print(
-    f"othello against greedy on 16x16: {figures.outcome_text(found)}, {found['distinct_games']} games differ"
-)
+found = series.evaluate(prepared)["sizes"]["16"]
+print(f"othello against greedy on 16x16: {outcome_text(found)}, {found['distinct_games']} games differ")
 
 # %% [markdown]
 # ## Table 1: states and actions

@@ -15,7 +15,7 @@ from jax.core import Tracer
 from jax.tree_util import Partial
 
 from saz_jax.config import ModelConfig, SearchConfig, from_json, to_json
-from saz_jax.config.registry import GAMES, MODELS, NETWORKS, SEARCHES
+from saz_jax.config.registry import GAMES, MODELS, NETWORKS, PRIORS, SEARCHES, VARIABLE, Entry
 from saz_jax.config.versions import SCHEMA, check_schema, migrated_agent
 from saz_jax.games import make_game
 from saz_jax.models import registry as models
@@ -51,7 +51,7 @@ class _About:
     search: Any
     trained_sizes: tuple[int, ...]
     origins: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    """Where the makers of its game, network, model and search live."""
+    """Where the makers of its game, network, model, search and prior live."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -162,14 +162,8 @@ class Agent:
 
     def facts(self) -> dict[str, Any]:
         """Everything but the weights, as JSON: what `agent_from` takes."""
-        origins = {
-            "game": GAMES.find(self.game_name).origin,
-            "network": NETWORKS.find(NETWORKS.name_of(self.model.network)).origin,
-            "model": MODELS.find(self.model.name).origin,
-            "search": SEARCHES.find(self.search.kind).origin,
-        }
-        options = dict(self.game_options)
-        about = _About(self.game_name, options, self.model, self.search, self.trained_sizes, origins)
+        options, made_by = dict(self.game_options), origins(self.game_name, self.model, self.search)
+        about = _About(self.game_name, options, self.model, self.search, self.trained_sizes, made_by)
         return {**self.meta, "schema": SCHEMA, "agent": to_json(about)}
 
     def export(self, path: str | Path) -> None:
@@ -179,11 +173,12 @@ class Agent:
 
 def as_kind(settings: SearchConfig, kind: str) -> SearchConfig:
     """The settings of another kind of search, with all that both kinds know."""
-    wanted = SEARCHES.find(kind).settings
+    entry = SEARCHES.find(kind)
+    wanted = entry.settings
     assert wanted is not None
     names = {field.name for field in dataclasses.fields(wanted)} - {"kind"}
     shared = {f.name: getattr(settings, f.name) for f in dataclasses.fields(settings) if f.name in names}
-    return wanted(kind=kind, **shared)
+    return wanted(kind=entry.name, **shared)
 
 
 def checked_temperature(temperature: float) -> float:
@@ -206,27 +201,46 @@ def agent_from(variables: Variables, facts: Mapping[str, Any]) -> Agent:
     return Agent(variables, about.game, about.options, about.model, about.search, about.trained_sizes, meta)
 
 
+def origins(game: str, model: ModelConfig, search: SearchConfig) -> dict[str, str]:
+    """Where the makers of the game, the network, the model, the search and the prior live."""
+    entries: dict[str, Entry] = {
+        "game": GAMES.find(game),
+        "network": NETWORKS.find(NETWORKS.name_of(model.network)),
+        "model": MODELS.find(model.name),
+        "search": SEARCHES.find(search.kind),
+    }
+    if hasattr(model.ensemble, "combine"):
+        entries["prior"] = PRIORS.find(model.ensemble.combine)
+    return {what: entry.origin for what, entry in entries.items()}
+
+
 def check_registered(stored: Any) -> None:
     """Raise `ValueError` that says what to register before an agent or a run of these settings is read."""
-    model, origins = stored.get("model"), stored.get("origins", {})
-    nested = isinstance(model, Mapping)
-    network = model.get("network") if nested else stored.get("network")
+    model, made_by = stored.get("model"), stored.get("origins", {})
+    player = model if isinstance(model, Mapping) else {**stored, "name": model}
     names = {
         GAMES: stored.get("game"),
-        MODELS: model.get("name") if nested else model,
-        NETWORKS: network.get("kind") if isinstance(network, Mapping) else None,
-        SEARCHES: stored["search"].get("kind") if isinstance(stored.get("search"), Mapping) else None,
+        MODELS: player.get("name"),
+        NETWORKS: _inside(player, "network", "kind"),
+        SEARCHES: _inside(stored, "search", "kind"),
+        PRIORS: _inside(player, "ensemble", "combine"),
     }
     for registry, name in names.items():
         if not isinstance(name, str) or ":" in name:
             continue  # `from_json` says what is wrong with it
         if name not in registry.names():
-            origin = str(origins.get(registry.what, "") or f"your_module:{name}")
+            origin = str(made_by.get(registry.what, "") or f"your_module:{name}")
+            module = origin.partition(":")[0]
             raise ValueError(
                 f"its {registry.what} {name!r} is not registered here; it was made by {origin}: import "
-                f"{origin.partition(':')[0]} if that registers it, or call {registry.how}"
-                + (f"; on a command line, --game {origin}" if registry is GAMES else "")
+                f"{module} if that registers it, or call {registry.how}; on a command line, "
+                + (f"--game {origin}" if registry is GAMES else f"set {VARIABLE}={module} before it")
             )
+
+
+def _inside(settings: Mapping[str, Any], group: str, name: str) -> Any:
+    inner = settings.get(group)
+    return inner.get(name) if isinstance(inner, Mapping) else None
 
 
 def shipped_agents() -> dict[str, Path]:

@@ -6,12 +6,15 @@ command, versions, hardware), `metrics.csv` (the training log) and `curve.png`. 
 """
 
 import hashlib
+import itertools
 import json
+import shlex
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from saz_jax.agents.agent import EXPORT, load_agent
+from saz_jax.agents.agent import EXPORT, Agent, load_agent
 from saz_jax.render.figures import markdown_table
 from saz_jax.storage.metrics import read_metrics
 from saz_jax.storage.named_arrays import flatten
@@ -52,9 +55,7 @@ def page(weights: Path) -> str:
         facts = json.loads((path.parent / "config.json").read_text())
         last = read_metrics(path.parent)[-1]
         rows.append([f"`{name}`", *_row(agent, facts, last)])
-        # The command that ended the run has its limits, but --resume repeats no settings.
-        command = agent.meta["command"]
-        commands.append(f"- `{name}`: `{facts['command'] if '--resume' in command else command}`\n")
+        commands.append(f"- `{name}`: `{command(weights, name, agent, facts)}`\n")
     header = ["name", "game", "model", "trained on sides", "parameters", "seed", "minutes", "positions"]
     header += ["hardware"]
     return (
@@ -64,9 +65,28 @@ def page(weights: Path) -> str:
         "settings, the log and the curve of its training; how strong they are is in "
         "[results](../results/README.md).\n\n"
         f"{markdown_table(header, rows)}\n"
-        f"The commands that trained them:\n\n{''.join(commands)}\n"
+        f"The commands that train them again, with the same settings:\n\n{''.join(commands)}\n"
         "This page and `SHA256SUMS` are written by `python experiments/ship.py`.\n"
     )
+
+
+def command(weights: Path, name: str, agent: Agent, facts: Mapping[str, Any]) -> str:
+    """The command that repeats the training of `name`: the settings from its file, the limits of its run."""
+    words = ["python", "experiments/train.py", "--config", f"{weights.name}/{name}/config.json"]
+    origin = facts.get("origins", {}).get("game", "")
+    if origin and not origin.startswith("saz_jax."):
+        words += ["--game", origin]
+    words += _taken_over(facts.get("command", ""), "--init-from")
+    limits = _taken_over(agent.meta.get("command", ""), "--minutes", "--iterations")
+    words += limits or ["--iterations", str(agent.meta["iteration"])]
+    return shlex.join([*words, "--workdir", f"runs/{name}"])
+
+
+def _taken_over(command: str, *flags: str) -> list[str]:
+    """These flags of a command, with their values."""
+    words = [part for word in shlex.split(command) for part in word.split("=", 1)]
+    pairs = itertools.pairwise(words)
+    return [word for flag, value in pairs if flag in flags for word in (flag, value)]
 
 
 def _row(agent: Any, facts: dict[str, Any], last: dict[str, Any]) -> list[str]:

@@ -22,6 +22,8 @@ from saz_jax.games.registry import find_game, make_game
 from saz_jax.storage.results import ResultsFile
 from saz_jax.types import Game, Player
 
+__all__ = ["MatchConfig", "Progress", "Series", "evaluate", "prepare"]
+
 
 @dataclasses.dataclass(frozen=True)
 class MatchConfig:
@@ -61,7 +63,7 @@ class MatchConfig:
 
 
 class Progress:
-    """What an evaluation tells while it runs; override what you want to hear."""
+    """Progress callbacks of a series; override those that you need."""
 
     def begin(self, size: int, run: int) -> None:
         """A run begins; runs are numbered from 0."""
@@ -74,7 +76,7 @@ class Progress:
 
 
 @dataclasses.dataclass(frozen=True)
-class Evaluation:
+class Series:
     """A checked `MatchConfig`: all that can be wrong with it has been found before the first game."""
 
     config: MatchConfig
@@ -93,9 +95,7 @@ class Evaluation:
         return config.games * config.runs * len(config.sizes), config.games * done
 
 
-def prepare(
-    config: MatchConfig, path: str | Path | None = None, records: str | Path | None = None
-) -> Evaluation:
+def prepare(config: MatchConfig, path: str | Path | None = None, records: str | Path | None = None) -> Series:
     """Loads the players, sets up the boards and opens the file of results; `ValueError` if anything is wrong.
 
     `records` is a folder that gets the record of every game.
@@ -136,18 +136,18 @@ def prepare(
         "weights": {player.text: player.weights, opponent.text: opponent.weights},
     }
     results = ResultsFile(path, stored, extends=("sizes", "runs"), seed=config.seed, sizes={})
-    return Evaluation(config, tables, lanes, results, Path(records) if records is not None else None)
+    return Series(config, tables, lanes, results, Path(records) if records is not None else None)
 
 
-def evaluate(evaluation: Evaluation, progress: Progress | None = None) -> dict[str, Any]:
+def evaluate(series: Series, progress: Progress | None = None) -> dict[str, Any]:
     """Plays the runs that are missing; returns the data of the file of results.
 
     `data["sizes"]["16"]` holds, for board side 16, `outcome`, `standard_error` (None for one run), `wilson`
     (its 95% interval over all games), `wins`, `ties`, `losses`, `distinct_games` and the `runs`.
     """
-    config, results = evaluation.config, evaluation.results
+    config, results = series.config, series.results
     progress = progress or Progress()
-    for (size, game, player, opponent), lanes in zip(evaluation.tables, evaluation.lanes, strict=True):
+    for (size, game, player, opponent), lanes in zip(series.tables, series.lanes, strict=True):
         stored = results.data["sizes"].get(str(size), {"runs": []})["runs"]
         for run in range(len(stored), config.runs):
             progress.begin(size, run)
@@ -163,11 +163,9 @@ def evaluate(evaluation: Evaluation, progress: Progress | None = None) -> dict[s
                 lanes=lanes,
                 progress=progress.played,
             )
-            if evaluation.records is not None:
+            if series.records is not None:
                 names = (results.data["config"]["player"], results.data["config"]["opponent"])
-                write_records(
-                    evaluation.records, f"{config.game}-{size}-run{run}", game, names, match.records
-                )
+                write_records(series.records, f"{config.game}-{size}-run{run}", game, names, match.records)
             stored.append(run_facts(match, time.monotonic() - began))
             results.data["sizes"][str(size)] = summarise(stored)
             results.save()

@@ -19,6 +19,8 @@ from saz_jax.render import figures
 from saz_jax.storage.results import ResultsFile
 from saz_jax.types import Game, Player
 
+__all__ = ["Tournament", "TournamentConfig", "play", "plot", "prepare", "ratings"]
+
 Pair: TypeAlias = tuple[str, str]
 
 

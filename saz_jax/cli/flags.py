@@ -11,11 +11,18 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
+from saz_jax.agents.agent import as_kind
 from saz_jax.config import TrainConfig
-from saz_jax.config.registry import GAMES, MODELS, SEARCHES
+from saz_jax.config.registry import GAMES, MODELS, NETWORKS, PRIORS, SEARCHES
 from saz_jax.games.registry import find_game, full_options, option_types
 
 OPTIONS = "game_options"
+REGISTERED = {
+    "--model": MODELS,
+    "--network": NETWORKS,
+    "--search.kind": SEARCHES,
+    "--ensemble.combine": PRIORS,
+}
 
 
 def named(argv: Sequence[str], **defaults: str | None) -> dict[str, str | None]:
@@ -24,6 +31,35 @@ def named(argv: Sequence[str], **defaults: str | None) -> dict[str, str | None]:
     for name, default in defaults.items():
         parser.add_argument(f"--{name.replace('_', '-')}", f"--{name}", dest=name, default=default, nargs="?")
     return vars(parser.parse_known_args(list(argv))[0])
+
+
+def registered(argv: Sequence[str]) -> list[str]:
+    """The command line with the name for each `module:name` of a model, a network, a search or a prior.
+
+    The modules are imported, and so register what they have.
+    """
+    words, flag = [], ""
+    for word in argv:
+        name, equals, value = word.partition("=") if word.startswith("--") else (flag, "", word)
+        if (registry := REGISTERED.get(name)) and ":" in value:
+            word = f"{name}={registry.find(value).name}" if equals else registry.find(value).name
+        words.append(word)
+        flag = word
+    return words
+
+
+def searched_as(config: TrainConfig, argv: Sequence[str]) -> TrainConfig:
+    """`config` with the settings of the search that the command line names, so that they become flags."""
+    kind = named(argv, **{"search.kind": None})["search.kind"]
+    if not kind or kind == config.search.kind or kind not in SEARCHES.names():
+        return config  # tyro knows the choices and says so
+    return dataclasses.replace(config, search=as_kind(config.search, kind))
+
+
+def game_flag(game: str) -> str:
+    """What a printed command has after `--game`: the name of a game of ours, `module:make` of another one."""
+    entry = GAMES.find(game)
+    return entry.name if entry.origin.startswith("saz_jax.") else entry.origin
 
 
 def option_flags(game: str) -> type:
@@ -103,7 +139,9 @@ def as_plain(cls: type, parsed: Any) -> Any:
     """What tyro made of a retyped class, as the class itself."""
     values = {field.name: getattr(parsed, field.name) for field in dataclasses.fields(cls)}
     if OPTIONS in values and not isinstance(values[OPTIONS], Mapping):
-        values[OPTIONS] = given_options(values[OPTIONS])
+        # A run has all options, and None may be the value of one; a match leaves open those not given.
+        options = vars(values[OPTIONS]) if cls is TrainConfig else given_options(values[OPTIONS])
+        values[OPTIONS] = dict(options)
     search: Any = values.get("search")
     if dataclasses.is_dataclass(search):
         settings = SEARCHES.find(getattr(search, "kind", "")).settings

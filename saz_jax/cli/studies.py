@@ -12,6 +12,7 @@ from rich.console import Console
 
 from saz_jax.cli import compilation_cache
 from saz_jax.cli.console import PhaseBar, plain_errors, terminate_like_interrupt
+from saz_jax.games.registry import find_game
 from saz_jax.studies.budgets import BUDGETS, Budget, BudgetName
 from saz_jax.studies.catalogue import STUDIES, Games, run_study
 from saz_jax.studies.laboratory import Lab
@@ -33,7 +34,7 @@ class Arguments:
     """smoke: seconds, a check of the pipeline; small: hours on two cores; paper: the paper's settings.
     The other settings start from it."""
     game: tuple[str, ...] = ()
-    """Only these games; default: the paper's."""
+    """Only these games: names, or `module:make` of games of your own; default: the paper's."""
     agent: tuple[str, ...] = ()
     """Agents to use where they fit instead of training any: exports, workdirs of training runs or names of
     shipped weights."""
@@ -78,10 +79,16 @@ def parse(argv: Sequence[str], description: str | None) -> Arguments:
 
 
 def studies_of(games: Games) -> dict[str, Games]:
-    """The studies about any of `games`, or about none, with their share of them; all if none is given."""
+    """The studies about any of `games`, or about none, with their share of them; all if none is given.
+
+    A game that the paper does not have is the subject of every study that takes any game.
+    """
+    games = [find_game(game) for game in games]
+    in_paper = {game for study in STUDIES.values() for game in study.games}
     chosen: dict[str, Games] = {}
     for name, study in STUDIES.items():
-        share: Games = [game for game in study.games if game in games]
+        others = [game for game in games if study.possible is None and game not in in_paper]
+        share: Games = [*(game for game in study.games if game in games), *others]
         if share or not games or not study.games:
             chosen[name] = share
     return chosen

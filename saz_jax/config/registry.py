@@ -1,8 +1,10 @@
 """Registries: what a name in the settings stands for, ours or somebody else's.
 
 A registry maps a name to the function that makes the thing and, where it has settings of its own, to their
-class.  A name of the form `module:name` imports that module first, and installed packages can register
-things by an entry point of the group `saz_jax.plugins`, which names a module or a function to call.
+class.  There are three ways to register something without changing a script: a name of the form `module:name`
+imports that module first; the environment variable SAZ_JAX_PLUGINS names modules to import, separated by
+commas; and an installed package has an entry point of the group `saz_jax.plugins`, a module or a function to
+call.
 """
 
 import dataclasses
@@ -19,6 +21,8 @@ from typing import Any
 
 PLUGINS = "saz_jax.plugins"
 """The entry-point group of packages that register something."""
+VARIABLE = "SAZ_JAX_PLUGINS"
+"""Environment variable: modules that register something, separated by commas."""
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 
 
@@ -139,7 +143,9 @@ def import_plugin(module: str) -> Any:
 
 @functools.cache
 def load_plugins() -> None:
-    """Loads the entry points of installed packages, once."""
+    """Imports the modules that the environment names, and loads the entry points of packages; once."""
+    for module in filter(None, map(str.strip, os.environ.get(VARIABLE, "").split(","))):
+        import_plugin(module)
     for point in importlib.metadata.entry_points(group=PLUGINS):
         try:
             plugin = point.load()

@@ -17,6 +17,8 @@ from saz_jax.games.registry import look_at, make_game
 from saz_jax.render.text import live_board, move_name
 from saz_jax.types import Game, GameState
 
+__all__ = ["Record", "from_sgf", "to_sgf"]
+
 MAX_SIZE = 26
 """sgfmill's limit: the small letters."""
 COLOURS = {1: "B", -1: "W"}

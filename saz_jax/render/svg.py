@@ -9,6 +9,8 @@ from saz_jax.games.notation import column_name, live_board, move_name
 from saz_jax.games.registry import look_at
 from saz_jax.types import Game, GameState
 
+__all__ = ["Picture", "render"]
+
 CELL = 40
 """Side of a cell in the picture's own units."""
 MARGIN = 24

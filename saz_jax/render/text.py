@@ -9,6 +9,8 @@ import numpy as np
 from saz_jax.games.notation import PLAIN, column_name, draw, live_board, move_name, parse_move
 from saz_jax.types import Game, GameState
 
+__all__ = ["live_board", "move_name", "parse", "parse_move", "show"]
+
 __all__ = ["draw", "move_name", "parse", "parse_move", "show"]
 
 UNICODE = {1: "●", -1: "○", 0: "·"}

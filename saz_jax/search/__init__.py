@@ -2,7 +2,7 @@
 
 from saz_jax.search.mctx_bridge import mctx_qtransform, mctx_recurrent, mctx_root
 from saz_jax.search.rollouts import make_rollout_evaluate, rollout_player
-from saz_jax.search.tree import Tree
+from saz_jax.search.tree import NONE, ROOT, Tree
 from saz_jax.search.tree_search import (
     Strategy,
     make_search,
@@ -12,6 +12,8 @@ from saz_jax.search.tree_search import (
 )
 
 __all__ = [
+    "NONE",
+    "ROOT",
     "Strategy",
     "Tree",
     "make_rollout_evaluate",

@@ -41,6 +41,8 @@ def rollout_player(game: Game, simulations: int) -> Player:
     search = make_search(game, make_rollout_evaluate(game), SearchConfig(simulations=simulations))
 
     def play(key: Array, states: GameState) -> Array:
+        if states.board.ndim == 2:
+            return search((), key, jax.tree.map(lambda x: jnp.asarray(x)[None], states), 0.0).action[0]
         return search((), key, states, 0.0).action
 
     return play

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, cast
 import jax
 
 from saz_jax.arena import matches
+from saz_jax.games.registry import find_game
 from saz_jax.graphs.subgraphs import subgraph_counts
 from saz_jax.storage.results import ResultsFile
 from saz_jax.studies import paper
@@ -189,8 +190,8 @@ class Study:
     """Computes what is missing in the file of results."""
     games: tuple[str, ...] = ("othello", "gomoku")
     """The paper's choice."""
-    possible: tuple[str, ...] = ("othello", "gomoku", "go")
-    """Games that one may ask for."""
+    possible: tuple[str, ...] | None = None
+    """Games that one may ask for; None: all that are registered."""
 
 
 STUDIES: dict[str, Study] = {
@@ -210,11 +211,12 @@ STUDIES: dict[str, Study] = {
 def run_study(lab: Lab, name: str, games: Games = ()) -> dict[str, Any]:
     """Does what is missing of a study, by default on the paper's games; the data of its file of results."""
     study = STUDIES[name]
+    games = tuple(find_game(game) for game in games)
     for game in games:
-        if game not in study.possible:
+        if study.possible is not None and game not in study.possible:
             known = ", ".join(study.possible) or "no game at all"
             raise ValueError(f"{name} is not about {game}; leave out --game, or choose among: {known}")
     file = lab.open(name)
-    study.fill(lab, file, tuple(games) or study.games)
+    study.fill(lab, file, games or study.games)
     file.save()
     return cast(dict[str, Any], file.data)

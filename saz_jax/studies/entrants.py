@@ -51,7 +51,12 @@ def fine_tuned(lab: Lab, game: str, before: Entrant, size: int) -> Entrant:
     if agent is None:
         raise ValueError(f"{before.label} has no weights to fine-tune; choose an agent")
     config = training_config(lab.budget, game, agent.model.name, size)
-    config = dataclasses.replace(config, network=agent.model.network, ensemble=agent.model.ensemble)
+    config = dataclasses.replace(
+        config,
+        game_options=dict(agent.game_options),
+        network=agent.model.network,
+        ensemble=agent.model.ensemble,
+    )
     minutes = lab.budget.tuning_share * training_minutes(lab, game)
     workdir = train(lab, "tuned", config, minutes, init_from=agent)
     return _entrant("tuned", str(workdir), before.model or agent.model.name)

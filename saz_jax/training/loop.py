@@ -14,11 +14,10 @@ from pathlib import Path
 
 import jax
 
-from saz_jax.agents.agent import CHECKPOINTS, EXPORT, Agent, check_registered
+from saz_jax.agents.agent import CHECKPOINTS, EXPORT, Agent, check_registered, origins
 from saz_jax.agents.players import greedy_player, random_player
 from saz_jax.arena import matches
 from saz_jax.config import TrainConfig, difference, from_json, to_json
-from saz_jax.config.registry import GAMES, MODELS, NETWORKS, SEARCHES
 from saz_jax.config.versions import SCHEMA, check_schema, migrated_training
 from saz_jax.games.registry import find_game, full_options, make_game
 from saz_jax.models.registry import check_sizes
@@ -151,22 +150,12 @@ def claim(workdir: Path, config: TrainConfig, init_from: Agent | None) -> None:
         facts = {
             "schema": SCHEMA,
             "config": to_json(config),
-            "origins": origins(config),
+            "origins": origins(config.game, config.model_config, config.search),
             "init_from": init_from.facts() if init_from else None,
             **provenance(),
         }
         write_json(path, facts)
     devices.wait_for_all("claim")
-
-
-def origins(config: TrainConfig) -> dict[str, str]:
-    """Where the makers of the game, the network, the model and the search live."""
-    return {
-        "game": GAMES.find(config.game).origin,
-        "network": NETWORKS.find(NETWORKS.name_of(config.network)).origin,
-        "model": MODELS.find(config.model).origin,
-        "search": SEARCHES.find(config.search.kind).origin,
-    }
 
 
 def check_same_settings(path: Path, config: TrainConfig) -> None:
@@ -177,8 +166,9 @@ def check_same_settings(path: Path, config: TrainConfig) -> None:
     """
     known, stored = stored_config(path), read_json(path)
     evaluated = dataclasses.replace(known, evaluation=config.evaluation)
-    before = {**to_json(evaluated), "origins": stored.get("origins", origins(config))}
-    if lines := difference(before, {**to_json(config), "origins": origins(config)}):
+    made_by = origins(config.game, config.model_config, config.search)
+    before = {**to_json(evaluated), "origins": {**made_by, **stored.get("origins", {})}}
+    if lines := difference(before, {**to_json(config), "origins": made_by}):
         raise ValueError(
             f"workdir {path.parent} holds a run with other settings: {'; '.join(lines)}. "
             f"Use those settings to continue it, or name another workdir"
