@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from saz_jax.arena.coordinates import (
+from saz_jax.coordinates import (
     Point,
     gomocup_point,
     gtp_vertex,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import IO, TYPE_CHECKING, Any
 
-from saz_jax.arena.coordinates import gomocup_point, read_gomocup_point
+from saz_jax.coordinates import gomocup_point, read_gomocup_point
 from saz_jax.play.clock import Clock
 from saz_jax.play.lines import Face, log
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from saz_jax.arena.coordinates import GTP_COLUMNS, Point, gtp_vertex, read_gtp_vertex
+from saz_jax.coordinates import GTP_COLUMNS, Point, gtp_vertex, read_gtp_vertex
 from saz_jax.play.budget import Budget
 from saz_jax.play.clock import Clock
 from saz_jax.play.lines import Face

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import IO, TYPE_CHECKING, Any
 
-from saz_jax.arena.coordinates import read_square, square
+from saz_jax.coordinates import read_square, square
 from saz_jax.play.budget import Budget
 from saz_jax.play.lines import Face, log
 

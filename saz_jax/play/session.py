@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from saz_jax.arena.coordinates import Point
+from saz_jax.coordinates import Point
 from saz_jax.games import make_game
 from saz_jax.games.notation import draw, move_name, parse_move
 from saz_jax.games.registry import find_game
