@@ -127,7 +127,8 @@ class GTP(Face):
 
     def _answer(self, sign: str, number: str, text: str) -> None:
         lines = [line for line in text.split("\n") if line.strip()]  # an empty line would end the answer
-        self.say(f"{sign}{number} {chr(10).join(lines)}".rstrip() + "\n")
+        space = "\n" if text.startswith("\n") else " "
+        self.say(f"{sign}{number}{space}{chr(10).join(lines)}".rstrip() + "\n")
 
     # Administration.
 

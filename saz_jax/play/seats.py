@@ -47,7 +47,14 @@ def own_budget(text: str, asked: Budget) -> Budget:
 
 
 def make_thinker(
-    text: str, game: Game, size: int, budget: Budget, *, reuse: bool = True, seed: int = 0
+    text: str,
+    game: Game,
+    size: int,
+    budget: Budget,
+    *,
+    reuse: bool = True,
+    analysis: bool = False,
+    seed: int = 0,
 ) -> Thinker | None:
     """The player that `text` names, on boards of `game`; None for a person."""
     if text == PERSON:
@@ -68,4 +75,6 @@ def make_thinker(
     model = text.partition("@")[2] or None
     if text.startswith("raw:"):
         return PlainThinker(text, agent.player(game, model=model, raw=True, sizes=(size,)), seed)
-    return agent_thinker(text, agent, game, size, budget, model=model, reuse=reuse, seed=seed)
+    return agent_thinker(
+        text, agent, game, size, budget, model=model, reuse=reuse, analysis=analysis, seed=seed
+    )

@@ -57,6 +57,8 @@ class Setup:
     """Keep the subtree of the moves that were played."""
     resign: float | None = None
     """Resign below this chance to win, such as 0.05; None: never."""
+    analysis: bool = False
+    """Make room for searches that run on until they are stopped."""
     max_size: int | None = None
     """Padded side; default: the board's own."""
     seed: int = 0
@@ -119,6 +121,16 @@ class Session:
     def view(self) -> View:
         """The position at hand."""
         return self._views[-1]
+
+    @property
+    def state(self) -> GameState:
+        """The same position as the rules know it."""
+        return self._states[-1]
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether something was taken back."""
+        return bool(self._undone)
 
     @property
     def to_play(self) -> int:
@@ -425,7 +437,13 @@ class Session:
                 return self._thinkers[text]
             budget = own_budget(text, self.setup.budget)
             made = make_thinker(
-                text, self.game, self.size, budget, reuse=self.setup.reuse, seed=self.setup.seed
+                text,
+                self.game,
+                self.size,
+                budget,
+                reuse=self.setup.reuse,
+                analysis=self.setup.analysis,
+                seed=self.setup.seed,
             )
             self._thinkers[text] = made
             return made

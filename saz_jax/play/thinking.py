@@ -29,8 +29,8 @@ REPORT_SECONDS = 0.1
 """Time between two looks at the clock, and between two reports."""
 MAX_NODES = 8192
 """Nodes of a search that only a clock or a person ends."""
-MAX_TREE_BYTES = 400e6
-"""What its tree may take."""
+MAX_TREE_BYTES = 100e6
+"""What its tree may take: planting and keeping copy it, which has to go unnoticed."""
 REPORTED_MOVES = 10
 """Moves of an analysis that come with a variation."""
 
@@ -140,49 +140,62 @@ class TreeThinker:
         self._key = jax.random.key(seed)
         self._growth: Growth | None = None
         self._path: tuple[int, ...] = ()
-        self._pace = self._telling = 0.0  # seconds of a simulation, and of an answer
+        self._ready = False
+        # Seconds of a simulation now and of one that asks the network, and of telling what was found.
+        self._pace = self._usual = self._telling = 0.0
         self._lock = threading.Lock()
 
     def prepare(self, position: Position) -> None:
         """Compiles all that a move needs, and measures how long a simulation takes."""
         with self._lock:
+            if self._ready:
+                return
             growth = self._begin(position.state, 0)
             growth = self._search.grow(self._variables, growth, jnp.int32(1))
             analysis = self._analysis(growth, 1, 0.0)
             began = time.monotonic()
             self._analysis(growth, 1, 0.0)
             self._telling = time.monotonic() - began
-            self._search.keep(growth, jnp.array([analysis.action], jnp.int32))
-            began = time.monotonic()
-            jax.block_until_ready(self._search.grow(self._variables, growth, jnp.int32(2)))
-            self._pace = (time.monotonic() - began) / 2
+            counts(growth)
+            has_child(growth, np.int32(analysis.action))
+            self._search.keep(growth, np.array([analysis.action], np.int32))
+            paces = []
+            for _ in range(3):
+                began = time.monotonic()
+                growth = jax.block_until_ready(self._search.grow(self._variables, growth, jnp.int32(2)))
+                paces.append((time.monotonic() - began) / 2)
+            self._pace = self._usual = min(paces)
+            self._ready = True
 
     def think(self, position: Position, budget: Budget, stop: Stop, report: Report | None = None) -> Analysis:
         """Grows the tree of `position`; a search that was begun before is continued."""
+        if not self._ready:  # compiling is not thinking
+            self.prepare(position)
         began = time.monotonic()
         with self._lock:
             growth = self._rooted(position)
-            visits = int(growth.tree.node_visits[0, ROOT]) - 1
+            visits, used = counts(growth)
             reported = began
             while not stop.is_set():
-                count = self._next(budget, visits, time.monotonic() - began)
-                count = min(count, self._search.capacity - int(growth.used[0]))
+                count = self._next(budget, int(visits), time.monotonic() - began)
+                count = min(count, self._search.capacity - int(used))
                 if count < 1:
                     break
                 started = time.monotonic()
                 # The old arrays are handed over: if this is interrupted, there is no tree any more.
                 self._growth = None
                 growth = self._search.grow(self._variables, growth, jnp.int32(count))
-                visits = int(growth.tree.node_visits[0, ROOT]) - 1
+                visits, used = jax.device_get(counts(growth))
                 self._growth, self._path = growth, position.actions
                 now = time.monotonic()
                 pace = (now - started) / count
                 # Slow calls count at once and are forgotten slowly: a limit is to be kept, not to be met.
-                self._pace = max(pace, 0.8 * self._pace + 0.2 * pace)
+                # Finished games cost next to nothing, but the next simulation may ask the network again.
+                self._pace = max(pace, (self._pace + pace) / 2, self._usual)
                 if report is not None and now - reported >= REPORT_SECONDS:
-                    report(self._analysis(growth, visits, now - began))
+                    report(self._analysis(growth, int(visits), now - began))
                     reported = now
-            return self._analysis(growth, visits, time.monotonic() - began)
+            return self._analysis(growth, int(visits), time.monotonic() - began)
 
     def close(self) -> None:
         """Lets the tree go."""
@@ -210,9 +223,9 @@ class TreeThinker:
         if growth is None or not self._reuse or position.actions[:known] != self._path:
             return self._begin(position.state, len(position.actions))
         for action in position.actions[known:]:
-            if int(growth.tree.children_index[0, ROOT, action]) == NONE:
+            if not has_child(growth, np.int32(action)):
                 return self._begin(position.state, len(position.actions))
-            growth = self._search.keep(growth, jnp.array([action], jnp.int32))
+            growth = self._search.keep(growth, np.array([action], np.int32))
         return growth
 
     def _analysis(self, growth: Growth, visits: int, seconds: float) -> Analysis:
@@ -250,6 +263,18 @@ class Told(NamedTuple):
 
 
 @jax.jit
+def counts(growth: Growth) -> tuple[Array, Array]:
+    """(simulations of the root, nodes in use) of the first tree."""
+    return growth.tree.node_visits[0, ROOT] - 1, growth.used[0]
+
+
+@jax.jit
+def has_child(growth: Growth, action: Array | np.int32) -> Array:
+    """bool[]: whether the first tree's root has visited `action`."""
+    return growth.tree.children_index[0, ROOT, action] != NONE
+
+
+@jax.jit
 def tell(growth: Growth, found: SearchOutput) -> Told:
     """What the first of the trees tells."""
     tree, found = jax.tree.map(lambda x: x[0], (growth.tree, found))
@@ -260,13 +285,17 @@ def tell(growth: Growth, found: SearchOutput) -> Told:
     return Told(found.action, found.value, found.policy, prior, found.visits, found.qvalues, best, lines)
 
 
-def room_for(game: Game, budget: Budget) -> int:
-    """Nodes of a tree for this budget: a power of two, so that similar budgets share a program."""
-    if budget.simulations is not None and budget.seconds is None:
+def room_for(game: Game, budget: Budget, analysis: bool = False) -> int:
+    """Nodes of a tree for this budget: a power of two, so that similar budgets share a program.
+
+    `analysis`: it may also be let run on until somebody stops it.
+    """
+    if budget.simulations is not None and budget.seconds is None and not analysis:
         return 1 << max(budget.simulations + 1, 63).bit_length()
     node = tree_memory(game, 1, 1) - tree_memory(game, 1, 0)
     fitting = max(int(MAX_TREE_BYTES / node), 64)
-    return 1 << min(fitting, MAX_NODES).bit_length() - 1
+    most = 1 << min(fitting, MAX_NODES).bit_length() - 1
+    return max(most, room_for(game, Budget(budget.simulations))) if budget.simulations else most
 
 
 def agent_thinker(
@@ -280,12 +309,13 @@ def agent_thinker(
     search: str | None = None,
     heuristic_weight: float | None = None,
     reuse: bool = True,
+    analysis: bool = False,
     seed: int = 0,
 ) -> TreeThinker:
     """An agent with its search."""
     grown = agent.anytime(
         game,
-        room_for(game, budget),
+        room_for(game, budget, analysis),
         model=model,
         search=search,
         heuristic_weight=heuristic_weight,
