@@ -16,8 +16,10 @@ help:
 
 setup: $(VENV)/.train
 
+# Ctrl-C ends a run in good order, with code 130, which is no error of make's.
 train: $(VENV)/.train
-	$(PY) experiments/train.py --game gomoku $(ARGS)
+	@echo "$(PY) experiments/train.py --game gomoku $(ARGS)"
+	@trap : INT TERM; $(PY) experiments/train.py --game gomoku $(ARGS) || [ $$? -eq 130 ]
 
 test: $(VENV)/.develop
 	$(PY) -m pytest -n 2 $(ARGS)

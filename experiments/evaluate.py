@@ -44,6 +44,8 @@ def main(argv: list[str]) -> None:
         compilation_cache.enable()
         prepared = series.prepare(arguments.match, arguments.json, arguments.records)
         config, sizes = arguments.match, prepared.results.data["sizes"]
+        for text in prepared.lowered():
+            print(text, file=sys.stderr)
         try:
             with GamesBar(Console(stderr=True), *prepared.games()) as bar:
                 series.evaluate(prepared, MatchDisplay(bar, config))

@@ -41,7 +41,12 @@ def main(argv: list[str]) -> None:
     kept = "; the same command continues after the last whole pair" if arguments.json else ""
     with stops_soon(f"stopped{kept}"), plain_errors():
         compilation_cache.enable()
+        plot = arguments.plot or (arguments.json and arguments.json.with_suffix(".png"))
+        if plot and not plot.parent.is_dir():
+            raise ValueError(f"cannot draw {plot}: there is no folder {plot.parent}; name another file")
         prepared, config = tournament.prepare(arguments.tournament, arguments.json), arguments.tournament
+        for text in prepared.lowered():
+            print(text, file=sys.stderr)
         total, done = len(config.pairs) * config.games, len(prepared.results.data["pairs"]) * config.games
         with GamesBar(Console(stderr=True), total, done) as bar:
             data = tournament.play(
@@ -52,7 +57,7 @@ def main(argv: list[str]) -> None:
             )
         console = Console()
         console.print(table(data))
-        if plot := arguments.plot or (arguments.json and arguments.json.with_suffix(".png")):
+        if plot:
             console.print(f"plot: {tournament.plot(data, plot)}", soft_wrap=True)
 
 

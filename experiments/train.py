@@ -5,15 +5,19 @@
     python experiments/train.py --game gomoku --plan              # what it will take, without training
     python experiments/train.py --game my_module:make             # a game of your own
     python experiments/train.py --config weights/othello/config.json --minutes 8 --workdir runs/again
+    python experiments/train.py --curve --workdir runs/again      # draws curve.png of what there is so far
 
 Running the same command again continues where it stopped. Which flags there are below depends on the game,
 the model and the network that are named.
 """
 
+import contextlib
 import dataclasses
+import itertools
 import shlex
 import sys
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -24,8 +28,9 @@ from rich.table import Table
 
 from saz_jax.agents.agent import load_agent
 from saz_jax.cli import compilation_cache, flags
-from saz_jax.cli.console import PhaseBar, explain_sudden_end, plain_errors, terminate_like_interrupt
+from saz_jax.cli.console import PhaseBar, explain_sudden_end, plain_errors, stops_soon
 from saz_jax.config import TrainConfig
+from saz_jax.config.registry import GAMES
 from saz_jax.games.registry import find_game
 from saz_jax.render import figures
 from saz_jax.storage.metrics import Row, read_metrics
@@ -41,6 +46,8 @@ LIMITS: dict[str, tuple[float | None, int | None]] = {
     "paper": (3 * 24 * 60.0, None),
 }
 """(minutes, iterations) of a preset, where neither is given."""
+PATIENCE = 20.0
+"""Seconds from Ctrl-C to the end: enough to finish a compiled call, save and draw the curve."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,6 +75,8 @@ class Arguments:
     """Start from the weights of this agent: an export, another run's workdir or a shipped name."""
     plan: bool = False
     """Print parameters, compile time, memory, speed and expected time, and train nothing."""
+    curve: bool = False
+    """Draw curve.png in --workdir, of the run that is there, and train nothing."""
     log_to: tuple[Literal["tensorboard", "wandb"], ...] = ()
     """Also send the figures there (extras of the same names)."""
     distributed: bool = False
@@ -84,6 +93,14 @@ def main(argv: list[str]) -> None:
     """Parse, train, show."""
     with plain_errors():
         arguments = parse(argv)
+    workdir = folder(arguments)
+    stopped = "stopped"
+    if not (arguments.plan or arguments.curve):
+        stopped += f"; the last checkpoint is kept. To continue: {again(arguments.settings, workdir)}"
+    with stops_soon(stopped, PATIENCE), plain_errors():
+        if arguments.curve:
+            print(f"curve:     {draw_curve(arguments.settings, workdir)}")
+            return
         cache = compilation_cache.enable()
         if arguments.distributed:
             explain_sudden_end(
@@ -94,7 +111,6 @@ def main(argv: list[str]) -> None:
                 arguments.coordinator, arguments.processes, arguments.process, heartbeat_timeout_seconds=30
             )
         console = Console(quiet=jax.process_index() > 0)
-        workdir = folder(arguments)
         if arguments.plan:
             show_plan(console, arguments)
         else:
@@ -105,10 +121,10 @@ def parse(argv: list[str]) -> Arguments:
     """The arguments; what they leave open comes from the preset, --config, or with --resume from the run."""
     argv = flags.registered(argv)
     given = flags.named(argv, preset="small", game=None, model=None, network=None, workdir=None, config=None)
-    if "--resume" in argv:
+    if "--resume" in argv or "--curve" in argv:
         if given["game"]:
             find_game(given["game"])  # registers a game of one's own before the settings are read
-        default = resumed_config(given["workdir"])
+        default = resumed_config("--resume" if "--resume" in argv else "--curve", given["workdir"])
     elif given["config"]:
         if given["game"]:
             find_game(given["game"])
@@ -136,13 +152,13 @@ def parse(argv: list[str]) -> Arguments:
     return arguments
 
 
-def resumed_config(workdir: str | None) -> TrainConfig:
-    """The settings of the run in `workdir`."""
+def resumed_config(flag: str, workdir: str | None) -> TrainConfig:
+    """The settings of the run in `workdir`, which `flag` asks for."""
     if workdir is None:
-        raise ValueError("--resume needs the folder of a run; give --workdir FOLDER")
+        raise ValueError(f"{flag} needs the folder of a run; give --workdir FOLDER")
     path = Path(workdir) / "config.json"
     if not path.exists():
-        raise ValueError(f"--resume: there is no run in {workdir}; give the --workdir of one")
+        raise ValueError(f"{flag}: there is no run in {workdir}; give the --workdir of one")
     return loop.stored_config(path)
 
 
@@ -154,21 +170,24 @@ def folder(arguments: Arguments) -> Path:
 
 def train(console: Console, arguments: Arguments, workdir: Path, cache: Path | None) -> None:
     """The run with its display, and what there is to see at its end."""
-    terminate_like_interrupt()
     config = arguments.settings
     agent = load_agent(arguments.init_from) if arguments.init_from else None
-    console.print(f"{config.model} learns {config.game} on sides {list(config.sizes)} in {workdir}")
+    sides = f"{config.model} learns {config.game} on sides {list(config.sizes)}"
+    console.print(f"{sides} in {workdir}", highlight=False, soft_wrap=True)
     console.print("compiling" + ("; the next start is quicker, from the compilation cache" if cache else ""))
     check_installed(arguments.log_to)
     sinks: list[Sink] = []
     began = time.monotonic()
-    waiting = True
+    waiting, row = True, None
     try:
         with PhaseBar(console) as bar:
 
             def progress(phase: str, done: int, total: int) -> None:
                 nonlocal waiting
-                if waiting:
+                if phase == loop.CONTINUING:
+                    console.print(f"continuing at iteration {done + 1}", highlight=False)
+                    return
+                if waiting and done:
                     console.print(f"first moves after {time.monotonic() - began:.0f} s", highlight=False)
                     waiting = False
                 bar(phase, done, total)
@@ -183,15 +202,21 @@ def train(console: Console, arguments: Arguments, workdir: Path, cache: Path | N
                 traced=cache / "traced" if cache else None,
                 progress=progress,
             )
-            for row in rows:
-                console.print(line(row, arguments), highlight=False, soft_wrap=True)
-                sinks = sinks or [SINKS[name](workdir) for name in arguments.log_to]
-                for sink in sinks:
-                    sink(row)
+            with contextlib.closing(rows):  # saves, also if the signal comes while a line is printed
+                for row in rows:
+                    for text in lines(row, arguments):
+                        console.print(text, highlight=False, soft_wrap=True)
+                    sinks = sinks or [SINKS[name](workdir) for name in arguments.log_to]
+                    for sink in sinks:
+                        sink(row)
     except KeyboardInterrupt:
         saved = "stopped; everything up to the last iteration is saved"
-        console.print(f"{saved}. To continue: {again(workdir, config.game)}", soft_wrap=True)
+        console.print(f"{saved}. To continue: {again(config, workdir)}", highlight=False, soft_wrap=True)
+        show_curve(console, config, workdir)
         sys.exit(130)
+    except FloatingPointError:
+        show_curve(console, config, workdir)
+        raise
     except (ValueError, OSError) as error:
         # Bad settings are refused before the first moves; what comes later, also while a checkpoint is
         # written, is nearly always the runtime that lost another process.
@@ -199,78 +224,124 @@ def train(console: Console, arguments: Arguments, workdir: Path, cache: Path | N
             raise RuntimeError("the run of several processes broke off") from error
         raise
     if jax.process_index() == 0:
+        if row is None:
+            console.print("nothing to train: the run has reached its limits; raise --minutes or --iterations")
         conclude(console, config, workdir)
 
 
-def line(row: Row, arguments: Arguments) -> str:
-    """One iteration in one line."""
+def lines(row: Row, arguments: Arguments) -> list[str]:
+    """One iteration in one line, and a line for every board side that it was evaluated on."""
     total = f"/{arguments.iterations}" if arguments.iterations else ""
     parts = [
         f"iteration {row['iteration']}{total}",
         f"{row['seconds'] / 60:.1f} min" + (f" of {arguments.minutes:g}" if arguments.minutes else ""),
-        f"{row['games']} games",
         f"{row['positions_per_second']:.0f} positions/s",
-        f"{row['games_per_second']:.1f} games/s",
-        f"entropy {row['policy_entropy']:.2f}",
     ]
     if "loss" in row:
-        parts.append(f"policy loss {row['policy_loss']:.3f}, value loss {row['value_loss']:.3f}")
-    parts += [f"{name.replace('_', ' on side ')}: {row[name]:.2f}" for name in figures.outcome_names(row)]
-    return ", ".join(parts)
+        parts.append(f"loss {row['policy_loss']:.3f} + {row['value_loss']:.3f}")
+    names = figures.outcome_names(row)
+    by_side = itertools.groupby(names, key=lambda name: name.split("_")[1])
+    played = [", ".join(f"{against(name)}: {row[name]:.2f}" for name in group) for _, group in by_side]
+    return [", ".join(parts), *(f"  {text}" for text in played)]
+
+
+def against(name: str) -> str:
+    """What a figure such as greedy_18 is called."""
+    opponent, size = name.split("_")
+    return f"against {opponent} on side {size}"
 
 
 def conclude(console: Console, config: TrainConfig, workdir: Path) -> None:
-    """The summary table, the curve, and the commands to go on with."""
-    rows = read_metrics(workdir)
-    evaluated = [row for row in rows if figures.outcome_names(row)]
+    """The last evaluations, the curve, and the commands to go on with."""
+    evaluated = [row for row in read_metrics(workdir) if figures.outcome_names(row)]
     if not evaluated:  # --evaluation.games 0
         console.print(f"agent:     {workdir}", soft_wrap=True)
+        show_curve(console, config, workdir)
         return
-    names = figures.outcome_names(evaluated[-1])
-    table = Table(title=f"{config.model} on {config.game}: average outcome (1 win, 0.5 tie, 0 loss)")
-    for column in ("iteration", "minutes", "positions", *names):
-        table.add_column(column.replace("_", " on side "), justify="right")
-    for row in evaluated[-5:]:
-        played = [f"{row[name]:.2f}" for name in names]
-        table.add_row(str(row["iteration"]), f"{row['seconds'] / 60:.1f}", str(row["positions"]), *played)
-    console.print(table)
-    curve = figures.training_curve(rows, workdir / "curve.png", title=f"{config.model}, {config.game}")
+    console.print(table(config, evaluated[-5:]))
+    show_curve(console, config, workdir)
     script = str(Path(sys.argv[0]).with_name("evaluate.py"))
-    size = names[-1].split("_")[1]
-    game = flags.game_flag(config.game)
-    evaluate = [sys.executable, script, "--game", game, "--player", str(workdir), "--sizes", size]
-    console.print(f"curve:     {curve}", soft_wrap=True)
-    console.print(f"evaluate:  {shlex.join(evaluate)}", soft_wrap=True)
-    console.print(f"continue:  {again(workdir, config.game)} --minutes 120", soft_wrap=True)
+    size = figures.outcome_names(evaluated[-1])[-1].split("_")[1]
+    game = named_game(config) or ["--game", config.game]
+    evaluate = [sys.executable, script, *game, "--player", str(workdir), "--sizes", size]
+    console.print(f"evaluate:  {shlex.join(evaluate)}", highlight=False, soft_wrap=True)
+    console.print(f"continue:  {again(config, workdir)} --minutes 120", highlight=False, soft_wrap=True)
 
 
-def again(workdir: Path, game: str) -> str:
-    """The command that continues the run; a game of one's own has to be named, to be registered."""
-    named = [] if flags.game_flag(game) == game else ["--game", flags.game_flag(game)]
-    return shlex.join([sys.executable, sys.argv[0], "--resume", *named, "--workdir", str(workdir)])
+def table(config: TrainConfig, rows: Sequence[Row]) -> Table:
+    """A few evaluations side by side, at most 80 columns wide."""
+    title = f"{config.model} on {config.game}: average outcome (1 win, 0.5 tie, 0 loss)"
+    drawn = Table(title=title, show_edge=False, pad_edge=False)
+    drawn.add_column("iteration", no_wrap=True)
+    for row in rows:
+        drawn.add_column(str(row["iteration"]), justify="right", no_wrap=True)
+    drawn.add_row("minutes", *(f"{row['seconds'] / 60:.1f}" for row in rows))
+    drawn.add_row("positions", *(str(row["positions"]) for row in rows), end_section=True)
+    for name in dict.fromkeys(name for row in rows for name in figures.outcome_names(row)):
+        drawn.add_row(against(name), *(f"{row[name]:.2f}" if name in row else "" for row in rows))
+    return drawn
+
+
+def draw_curve(config: TrainConfig, workdir: Path) -> Path:
+    """curve.png in the folder of a run; `ValueError` if there is nothing to draw or to draw with."""
+    rows = read_metrics(workdir)
+    if not rows:
+        raise ValueError(f"the run in {workdir} has finished no iteration; there is nothing to draw yet")
+    return figures.training_curve(rows, workdir / "curve.png", title=f"{config.model}, {config.game}")
+
+
+def show_curve(console: Console, config: TrainConfig, workdir: Path) -> None:
+    """Draws the curve and says where it is; the run is over either way."""
+    if jax.process_index() > 0:
+        return
+    try:
+        console.print(f"curve:     {draw_curve(config, workdir)}", highlight=False, soft_wrap=True)
+    except (ValueError, OSError) as error:
+        console.print(f"no curve:  {error}", highlight=False, soft_wrap=True)
+
+
+def again(config: TrainConfig, workdir: Path) -> str:
+    """The command that continues the run."""
+    resume = ["--resume", "--workdir", str(workdir), *named_game(config)]
+    return shlex.join([sys.executable, sys.argv[0], *resume])
+
+
+def named_game(config: TrainConfig) -> list[str]:
+    """The flag that registers a game of one's own; none for a game that is always there."""
+    origin = GAMES.find(config.game).origin
+    return [] if origin.startswith("saz_jax.") else ["--game", origin]
 
 
 def show_plan(console: Console, arguments: Arguments) -> None:
-    """The plan as a table."""
-    program = make_program(arguments.settings)
-    plan = make_plan(program, start(program))
-    table = Table(title="plan", show_header=False)
+    """The figures of the plan, each as soon as it is known."""
+    config = arguments.settings
+    program = make_program(config)
+    loop.check_evaluation(program)
+    facts: dict[str, tuple[str, Callable[[float], str]]] = {
+        "parameters": ("parameters", lambda count: f"{count:,}"),
+        "devices": ("devices", lambda count: f"{count} x {jax.devices()[0].device_kind}"),
+        "tree_bytes": ("search trees", lambda size: f"{size / 2**20:.0f} MiB"),
+        "replay_bytes": ("history, when full", lambda size: f"{size / 2**20:.0f} MiB"),
+        "positions_per_second": ("self-play", lambda speed: f"{speed:.0f} positions/s"),
+        "steps_per_second": (
+            "learning",
+            lambda speed: f"{speed:.1f} steps/s of {config.learner.batch_size} positions",
+        ),
+        "compile_seconds": ("compile time", lambda time: f"{time:.0f} s (once; then from the cache)"),
+        "iteration_seconds": ("one iteration", lambda time: f"{time:.0f} s with a full history"),
+    }
+
+    def show(name: str, text: str) -> None:
+        console.print(f"{name:<20}{text}", highlight=False, soft_wrap=True)
+
+    def known(name: str, figure: float) -> None:
+        label, as_text = facts[name]
+        show(label, as_text(figure))
+
+    plan = make_plan(program, start(program), known)
     iterations = arguments.iterations or max(60 * (arguments.minutes or 0) / plan.iteration_seconds, 1)
     minutes = iterations * plan.iteration_seconds / 60
-    facts = {
-        "parameters": f"{plan.parameters:,}",
-        "devices": f"{plan.devices} x {jax.devices()[0].device_kind}",
-        "compile time": f"{plan.compile_seconds:.0f} s (once; then from the compilation cache)",
-        "search trees": f"{plan.tree_bytes / 2**20:.0f} MiB",
-        "history, when full": f"{plan.replay_bytes / 2**20:.0f} MiB",
-        "self-play": f"{plan.positions_per_second:.0f} positions/s",
-        "learning": f"{plan.steps_per_second:.1f} steps/s of {program.config.learner.batch_size} positions",
-        "one iteration": f"{plan.iteration_seconds:.0f} s with a full history",
-        "the whole run": f"about {iterations:.0f} iterations, {minutes:.0f} minutes",
-    }
-    for name, fact in facts.items():
-        table.add_row(name, fact)
-    console.print(table)
+    show("the whole run", f"about {iterations:.0f} iterations, {minutes:.0f} minutes without evaluations")
 
 
 if __name__ == "__main__":

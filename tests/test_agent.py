@@ -1,6 +1,8 @@
 """Agents come back from files as they were, and play boards of any size."""
 
 import dataclasses
+import sys
+import time
 from pathlib import Path
 from typing import Any, get_args
 
@@ -241,6 +243,43 @@ def test_a_crafted_file_of_a_billion_layers_is_refused_at_once(tmp_path):
     make_agent().export(tmp_path / "x.npz")
     change_facts(tmp_path / "x.npz", model={"name": "model3", "network": {"kind": "gin", "layers": 10**9}})
     with pytest.raises(ValueError, match="layers=1000000000"):
+        load_agent(tmp_path / "x.npz")
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        ({"game": "antigravity:make"}, "its game 'antigravity:make' is not registered here"),
+        ({"game": "x" * 5000}, "its game 'xxx.* is not registered here"),
+        ({"search": {"kind": "antigravity:x"}}, "its search 'antigravity:x' is not registered here"),
+        ({"model": {"name": "antigravity:x"}}, "its model 'antigravity:x' is not registered here"),
+        (
+            {"model": {"ensemble": {"combine": "antigravity:x"}}},
+            "its prior 'antigravity:x' is not registered",
+        ),
+        ({"model": {"network": {"kind": "gin", "layers": 1000}}}, "layers=1000"),
+        ({"options": {"k": "five"}}, "option k of gomoku must be int, not 'five'"),
+        ({"options": {"komi": 5}}, "gomoku has no option 'komi'"),
+        ({"search": {"simulations": -1}}, "simulations=-1"),
+        ({"search": 3, "origins": 3}, "search must be a group of settings, not 3"),
+    ],
+)
+def test_crafted_facts_are_refused_in_a_sentence_and_import_nothing(facts, message, tmp_path):
+    make_agent().export(tmp_path / "x.npz")
+    change_facts(tmp_path / "x.npz", **facts)
+    began = time.monotonic()
+    with pytest.raises(ValueError, match=message) as refused:
+        load_agent(tmp_path / "x.npz")
+    assert time.monotonic() - began < 2
+    assert len(str(refused.value)) < 1000
+    assert "antigravity" not in sys.modules
+
+
+@pytest.mark.parametrize("agent", [None, 5, "x", [], [[]]])
+def test_facts_of_another_shape_are_refused(agent, tmp_path):
+    made = make_agent()
+    export(tmp_path / "x.npz", made.variables, {**made.facts(), "agent": agent})
+    with pytest.raises(ValueError, match="holds no agent that this version can play: agent must be a group"):
         load_agent(tmp_path / "x.npz")
 
 

@@ -5,7 +5,12 @@ import subprocess
 import sys
 import time
 
+import jax
 import pytest
+
+from saz_jax.cli.console import plain_errors
+
+REMEDY = "use fewer games at once, smaller boards or fewer simulations"
 
 
 @pytest.mark.parametrize(
@@ -23,6 +28,45 @@ def test_only_a_sudden_end_is_explained(end, told):
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (ended.stderr.strip().splitlines()[-1:] == ["ah"]) == told
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ValueError("sizes=0"), "error: sizes=0\n"),
+        (MemoryError(), f"error: Out of memory; {REMEDY}\n"),
+        (
+            jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 4216993911840 bytes."),
+            f"error: Out of memory allocating 4216993911840 bytes; {REMEDY}\n",
+        ),
+    ],
+)
+def test_what_a_user_can_mend_is_one_sentence(error, told, capsys):
+    with pytest.raises(SystemExit) as ended, plain_errors():
+        raise error
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == told
+
+
+def test_what_nobody_expects_keeps_its_traceback():
+    with pytest.raises(jax.errors.JaxRuntimeError), plain_errors():
+        raise jax.errors.JaxRuntimeError("INTERNAL: a bug")
+
+
+def test_a_process_that_was_stopped_ends_even_if_something_keeps_it():
+    code = """
+import atexit, os, signal, time
+from saz_jax.cli import console
+console.LAST_SECONDS = 0.5
+signal.signal(signal.SIGINT, signal.default_int_handler)
+atexit.register(time.sleep, 600)
+with console.stops_soon("stopped"):
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(600)
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 130
+    assert ended.stderr == "stopped\n"
 
 
 BUSY = "import hashlib; hashlib.pbkdf2_hmac('sha256', b'', b'', 2**31 - 1)"

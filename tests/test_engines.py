@@ -1,5 +1,6 @@
 """Programs of others as players: real ones where they are installed, and ones that misbehave in every way."""
 
+import os
 import shutil
 import sys
 import textwrap
@@ -19,7 +20,7 @@ OTHELLO8 = make_game("othello", 8)
 
 
 def installed(command):
-    return shutil.which(command, path=f"{shutil.os.environ['PATH']}:/usr/games") is not None
+    return shutil.which(command, path=f"{os.environ['PATH']}:/usr/games") is not None
 
 
 needs_gnugo = pytest.mark.skipif(not installed("gnugo"), reason="gnugo is not installed (Debian: gnugo)")

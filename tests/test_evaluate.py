@@ -250,6 +250,7 @@ def test_other_weights_under_the_same_name_do_not_continue_a_file(agent, tmp_pat
         ("--game othello --player mcts:100000 --lanes 1000000 --games 1000000", "lanes=1000000 are too many"),
         ("--game othello --player greedy --k 4", "othello has no option 'k'"),
         ("--game othello --player greedy --json /nowhere/out.json", "cannot write /nowhere/out.json"),
+        ("--game othello --player greedy --json /dev/null", "/dev/null is no ordinary file"),
     ],
 )
 def test_mistakes_end_in_one_sentence_and_exit_code_two(arguments, message, capsys):
@@ -264,18 +265,34 @@ def test_mistakes_end_in_one_sentence_and_exit_code_two(arguments, message, caps
 
 def test_lanes_are_lowered_only_where_the_trees_would_not_fit(monkeypatch):
     config = dataclasses.replace(TIC_TAC_TOE, player="mcts:50", games=64, lanes=None)
-    assert series.prepare(config).lanes == (None, None)
+    assert series.prepare(config).lanes == (32, 32)
+    assert not series.prepare(config).lowered()
     game = make_game("gomoku", max_size=4, k=3)
     config = dataclasses.replace(config, player="mcts:51")  # a player that was not traced before
     limit = int(memory.COMPILED * tree_memory(game, 5, 51)) + 1
     monkeypatch.setattr(memory, "available_memory", lambda: limit)
-    small, large = series.prepare(config).lanes
+    prepared = series.prepare(config)
+    small, large = prepared.lanes
     assert large == 5
-    assert small is not None
     assert 5 < small < 32
+    told = "side 4: 5 positions at a time instead of 32, for lack of memory (--lanes)"
+    assert prepared.lowered()[1] == told
     monkeypatch.setattr(memory, "available_memory", lambda: 1000)
     with pytest.raises(ValueError, match="1 games x 52 simulations"):
         series.prepare(dataclasses.replace(config, player="mcts:52"))
+
+
+def test_a_continued_file_keeps_the_lanes_that_it_began_with(monkeypatch, tmp_path):
+    path, game = tmp_path / "out.json", make_game("gomoku", max_size=3, k=3)
+    config = dataclasses.replace(TIC_TAC_TOE, player="mcts:3", sizes=(3,), games=8, runs=1, lanes=None)
+    with monkeypatch.context() as short:
+        limit = int(memory.COMPILED * tree_memory(game, 2, 3)) + 1
+        short.setattr(memory, "available_memory", lambda: limit)
+        series.evaluate(series.prepare(config, path))
+    data = series.evaluate(series.prepare(dataclasses.replace(config, runs=2), path))
+    assert [run["lanes"] for run in data["sizes"]["3"]["runs"]] == [2, 2]
+    unbroken = series.evaluate(series.prepare(dataclasses.replace(config, runs=2, lanes=2)))
+    assert without_time(data["sizes"]) == without_time(unbroken["sizes"])
 
 
 @pytest.mark.parametrize("wrong", [{"lanes": 0}, {"opening_moves": 1_000_000}])

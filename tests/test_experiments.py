@@ -14,12 +14,14 @@ import pytest
 
 from saz_jax.agents.agent import load_agent
 from saz_jax.cli.studies import parse, reproduce_main, studies_of, study_main
+from saz_jax.storage.lock import locked
 from saz_jax.studies import catalogue, entrants
 from saz_jax.studies.budgets import BUDGETS, Boards
 from saz_jax.studies.catalogue import STUDIES, interpolate, run_study, seconds_per_move
 from saz_jax.studies.entrants import GREEDY, az, can_play, fine_tuned, scalable, trained_on_tested
-from saz_jax.studies.laboratory import Entrant, Lab, introduce, play
+from saz_jax.studies.laboratory import Entrant, Lab, introduce, play, train
 from saz_jax.studies.reports import PAGE, REPORTS, write_page
+from saz_jax.training.presets import preset
 from tests.tiny_agents import tiny_agent
 
 ROOT = Path(__file__).parent.parent
@@ -233,6 +235,15 @@ def test_what_is_missing_is_trained_once_and_found_again(tmp_path):
     longer = dataclasses.replace(lab, budget=dataclasses.replace(BUDGET, seed=1))
     with pytest.raises(ValueError, match="seed: 0 in the run, 1 asked for"):
         scalable(longer, "gomoku", "saz")
+
+
+def test_a_run_that_another_process_trains_is_left_alone(tmp_path):
+    workdir = tmp_path / "runs" / "tiny-gomoku-saz-6"
+    workdir.mkdir(parents=True)
+    config = preset("smoke", "gomoku", "saz")
+    with locked(workdir), pytest.raises(ValueError, match="is in use by process"):
+        train(Lab("tiny", BUDGET, tmp_path), "saz", config, minutes=1.0)
+    assert not (workdir / "config.json").exists()
 
 
 def test_stages_are_evenly_spaced_and_end_with_the_last(tmp_path):

@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import struct
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -108,6 +109,13 @@ def test_missing_arrays_are_refused(file: Path):
         read_export(file)
 
 
+def test_a_long_value_is_not_repeated_in_full(file: Path):
+    rewrite_about(file, format="x" * 5000)
+    with pytest.raises(ValueError, match="has export format 'xxx") as refused:
+        read_export(file)
+    assert len(str(refused.value)) < 400
+
+
 def test_another_format_is_refused(file: Path):
     rewrite_about(file, format=FORMAT + 1)
     with pytest.raises(ValueError, match=f"export format {FORMAT + 1}, this version reads {FORMAT}; update"):
@@ -180,7 +188,27 @@ def huge_claim(path: Path) -> None:
     path.write_bytes(content.replace(b"'shape': (2, 3)", b"'shape': (8**15,)".ljust(15)[:15]))
 
 
+def deep_names(path: Path) -> None:
+    """Nested so deeply that walking the tree exhausts the stack."""
+    rewrite(path, **{"/".join("a" * 20_000): np.zeros(1)})
+
+
+def shared_bytes(path: Path) -> None:
+    """Many members that are one and the same place in the file: far more to read than its size."""
+    content = path.read_bytes()
+    start = content.index(b"PK\1\2")
+    second = content.index(b"PK\1\2", start + 4)
+    end = content.index(b"PK\5\6")
+    entry = content[start:second]
+    directory = content[start:end] + 1000 * entry
+    count = struct.unpack("<H", content[end + 10 : end + 12])[0] + 1000
+    closing = struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, count, count, len(directory), start, 0)
+    path.write_bytes(content[:start] + directory + closing)
+
+
 FOREIGN = [
+    deep_names,
+    shared_bytes,
     foreign_text,
     foreign_empty,
     foreign_pickle,

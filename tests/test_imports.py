@@ -31,7 +31,18 @@ LAYERS = [
     ("cli",),
 ]
 """From the ground up: a module may import those of its own folder and of the folders before it."""
-OPTIONAL = ("tyro", "rich", "matplotlib", "sgfmill", "choix", "pgx", "wandb", "tensorboardX", "IPython")
+OPTIONAL = (
+    "tyro",
+    "rich",
+    "platformdirs",
+    "matplotlib",
+    "sgfmill",
+    "choix",
+    "pgx",
+    "wandb",
+    "tensorboardX",
+    "IPython",
+)
 
 
 def modules():

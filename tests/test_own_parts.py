@@ -169,8 +169,9 @@ def test_another_maker_of_the_same_name_is_refused_with_the_difference(rows_run,
 def test_the_printed_commands_register_the_users_game(rows_run):
     assert flags.game_flag("rows") == "rows:make"
     assert flags.game_flag("gomoku") == "gomoku"
-    assert "--game rows:make" in train.again(rows_run.workdir, "rows")
-    assert "--game" not in train.again(rows_run.workdir, "gomoku")
+    own, ours = (train.parse(["--game", game]).settings for game in ("rows:make", "gomoku"))
+    assert "--game rows:make" in train.again(own, Path(rows_run.workdir))
+    assert "--game" not in train.again(ours, Path(rows_run.workdir))
 
 
 def test_an_option_of_another_game_is_refused_and_the_users_own_is_a_flag(capsys):

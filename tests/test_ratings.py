@@ -107,6 +107,7 @@ def test_the_plot_and_the_table_are_made_from_the_file_alone(tmp_path):
         ("--game othello --players greedy random --lanes 0", "lanes=0"),
         ("--game othello --players greedy random --opening-moves 1000000", "opening_moves=1000000"),
         ("--game othello --players greedy random --simulations 0", "simulations=0"),
+        ("--game othello --players greedy random --plot /nowhere/x.png", "there is no folder /nowhere"),
     ],
 )
 def test_mistakes_end_in_one_sentence(arguments, message, capsys):

@@ -226,7 +226,7 @@ def test_groups_keep_the_order_of_appearance():
     assert list(found.items()) == [(2, [{"x": 2}, {"x": 2, "y": 0}]), (1, [{"x": 1}])]
 
 
-def test_a_training_curve_shows_losses_and_outcomes(tmp_path):
+def test_a_training_curve_shows_losses_and_outcomes(tmp_path, monkeypatch):
     rows: list[Row] = [
         {
             "iteration": n,
@@ -237,8 +237,16 @@ def test_a_training_curve_shows_losses_and_outcomes(tmp_path):
         }
         for n in range(1, 5)
     ]
+    rows[-1] |= {"greedy_16": 0.5, "random_8": 1.0}
+    drawn, make = [], figures.figure
+    monkeypatch.setattr(figures, "figure", lambda columns: drawn.append(make(columns)) or drawn[-1])
     image = imread(figures.training_curve(rows, tmp_path / "curve.png", "a run"))
     assert image.std() > 0.01
+    ((_, (left, right)),) = drawn
+    assert left.get_xlim() == right.get_xlim()
+    assert left.get_xlim()[0] == 0
+    labels = [text.get_text() for text in right.get_legend().get_texts()]
+    assert labels == ["against greedy, 8x8", "against greedy, 16x16", "against random, 8x8"]
 
 
 def test_reports_name_the_extra_that_figures_need():

@@ -1,5 +1,6 @@
 """experiments/train.py as a user runs it: a subprocess, its output, its exit code."""
 
+import os
 import random
 import signal
 import subprocess
@@ -36,8 +37,10 @@ def test_the_smoke_preset_trains_each_game_end_to_end(game, tmp_path):
     done = train("--game", game, "--preset", "smoke", "--workdir", tmp_path / "run")
     assert done.returncode == 0, done.stderr
     assert "iteration 3/3" in done.stdout
-    assert "greedy on side 12" in done.stdout.replace("\n", " ")
-    assert "continue:  python experiments/train.py --resume" in done.stdout
+    assert "against greedy on side 12: " in done.stdout
+    assert f"continue:  {sys.executable} experiments/train.py --resume" in done.stdout
+    told = done.stdout.splitlines()[1:-3]  # all but the folder and the commands
+    assert max(len(line) for line in told) <= 80
     assert (tmp_path / "run" / "curve.png").read_bytes().startswith(b"\x89PNG")
     assert {"metrics.jsonl", "metrics.csv", "config.json", "agent.npz"} <= {
         path.name for path in (tmp_path / "run").iterdir()
@@ -89,10 +92,19 @@ def test_a_signal_saves_and_says_how_to_continue(number, tmp_path):
     process.send_signal(number)
     rest, errors = process.communicate(timeout=120)
     assert process.returncode == 130, errors
-    assert "To continue: python experiments/train.py --resume --workdir" in rest.replace("\n", " ")
+    assert f"To continue: {sys.executable} experiments/train.py --resume --workdir" in rest
     assert "Traceback" not in errors
-    again = train("--resume", "--workdir", tmp_path / "run", "--iterations", 3)
+    curve = tmp_path / "run" / "curve.png"
+    assert curve.read_bytes().startswith(b"\x89PNG")
+    done = load_agent(tmp_path / "run").meta["iteration"]
+    again = train("--resume", "--workdir", tmp_path / "run", "--iterations", done + 1)
     assert again.returncode == 0, again.stderr
+    assert f"continuing at iteration {done + 1}\n" in again.stdout
+    once_more = train("--resume", "--workdir", tmp_path / "run", "--iterations", done)
+    assert "nothing to train: the run has reached its limits" in once_more.stdout
+    curve.unlink()
+    assert train("--curve", "--workdir", tmp_path / "run").stdout == f"curve:     {curve}\n"
+    assert curve.exists()
 
 
 @pytest.mark.parametrize(
@@ -104,7 +116,10 @@ def test_a_signal_saves_and_says_how_to_continue(number, tmp_path):
         (["--colour", "red"], "--colour"),
         (["--game", "othello", "--sizes", "2", "6"], "board side 2 is too small for othello"),
         (["--sizes", "five"], "five"),
-        (["--resume", "--workdir", "nowhere"], "there is no run in nowhere"),
+        (["--resume", "--workdir", "nowhere"], "--resume: there is no run in nowhere"),
+        (["--curve", "--workdir", "nowhere"], "--curve: there is no run in nowhere"),
+        (["--curve"], "--curve needs the folder of a run; give --workdir FOLDER"),
+        (["--sizes", "3"], "board side 3 is too small for gomoku; the smallest is 5"),
         (["--init-from", "nobody"], "no agent at nobody"),
         (["--selfplay.games", "0"], "selfplay.games=0"),
         (["--search.simulations", "0"], "simulations=0"),
@@ -135,7 +150,24 @@ def test_the_plan_shows_memory_and_speed_and_trains_nothing(tmp_path):
     assert done.returncode == 0, done.stderr
     for fact in ("parameters", "compile time", "search trees", "history", "positions/s", "the whole run"):
         assert fact in done.stdout
+    assert "minutes without evaluations" in done.stdout
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.slow
+def test_a_plan_prints_as_it_goes_and_stops_in_one_line(tmp_path):
+    command = [sys.executable, "experiments/train.py", *TINY, "--plan", "--workdir", str(tmp_path / "run")]
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True, env={**os.environ, "SAZ_JAX_CACHE": "off"}
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("parameters")
+    process.send_signal(signal.SIGINT)  # self-play is compiling
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors == "stopped\n"
 
 
 @pytest.mark.parametrize("kind", [ValueError, OSError])
@@ -152,7 +184,6 @@ def test_what_breaks_later_in_a_run_of_several_processes_is_no_mistake_of_the_us
         yield
 
     monkeypatch.setattr(script.loop, "run", run)
-    monkeypatch.setattr(script, "terminate_like_interrupt", lambda: None)
     arguments = script.parse(["--game", "gomoku", *(["--distributed"] if distributed else [])])
     with pytest.raises(RuntimeError if distributed and begun else kind):
         script.train(Console(quiet=True), arguments, tmp_path, None)

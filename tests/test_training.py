@@ -89,8 +89,8 @@ def test_an_interrupt_in_the_middle_of_an_iteration_loses_only_that_iteration(wh
     calls = []
 
     def interrupt(phase, done, total):
-        calls.append(phase)
-        if calls.count("learning") == 3 and phase == "learning":
+        calls.append(phase if done else "")
+        if done and calls.count("learning") == 3 and phase == "learning":
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -99,6 +99,19 @@ def test_an_interrupt_in_the_middle_of_an_iteration_loses_only_that_iteration(wh
         assert checkpoints.iterations() == [2]
     resumed, _ = trained(tmp_path / "run", 4)
     assert_same(resumed, weights)
+
+
+def test_whoever_stops_asking_for_rows_finds_the_last_iteration_saved(whole, tmp_path):
+    rows = loop.run(TINY, tmp_path / "run", iterations=4)
+    assert [next(rows)["iteration"], next(rows)["iteration"]] == [1, 2]
+    rows.close()
+    assert load_agent(tmp_path / "run").meta["iteration"] == 2
+    phases = []
+    list(loop.run(TINY, tmp_path / "run", iterations=4, progress=lambda *phase: phases.append(phase)))
+    assert phases[0] == (loop.CONTINUING, 2, 2)
+    assert ("self-play", 0, TINY.selfplay.moves // 2) in phases
+    assert any(phase.startswith("compiling: against greedy on side") for phase, _, _ in phases)
+    assert_same(load_agent(tmp_path / "run").variables, whole[1])
 
 
 def test_a_finished_run_is_not_trained_further(whole):
@@ -249,6 +262,10 @@ def test_an_iteration_leaves_the_state_before_it_as_it_was():
         ({"learner": LearnerConfig(learning_rate=-1.0)}, "learning_rate=-1.0"),
         ({"learner": LearnerConfig(l2=-1.0)}, "l2=-1.0"),
         ({"selfplay": SelfPlayConfig(games=10**9)}, "GB of memory"),
+        (
+            {"evaluation": EvaluationConfig(simulations=10**12)},
+            "evaluation.sizes: trees of 1 games x 1000000000000 simulations",
+        ),
         ({"learner": LearnerConfig(epochs=0.0)}, "more than 0 passes"),
         ({"learner": LearnerConfig(batch_size=8, microbatch=3)}, "microbatch=3; use 0 or a divisor"),
         ({"learner": LearnerConfig(ema_decay=1.0)}, "ema_decay=1.0"),

@@ -15,9 +15,12 @@ from jax.core import Tracer
 from jax.tree_util import Partial
 
 from saz_jax.config import ModelConfig, SearchConfig, from_json, to_json
+from saz_jax.config.json_form import shown
 from saz_jax.config.registry import GAMES, MODELS, NETWORKS, PRIORS, SEARCHES, VARIABLE, Entry
 from saz_jax.config.versions import SCHEMA, check_schema, migrated_agent
 from saz_jax.games import make_game
+from saz_jax.games.precision import check_precision
+from saz_jax.games.registry import full_options
 from saz_jax.models import registry as models
 from saz_jax.models.registry import with_own_settings
 from saz_jax.networks.registry import make_network_of
@@ -195,10 +198,12 @@ def agent_from(variables: Variables, facts: Mapping[str, Any]) -> Agent:
         stored = migrated_agent(facts["agent"], schema)
         check_registered(stored)
         about = from_json(_About, stored, "agent")
+        options = full_options(about.game, about.options)
+        check_search(about.search)
     except (KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"the facts about the agent are incomplete ({error})") from error
     meta = {name: fact for name, fact in facts.items() if name not in ("agent", "schema")}
-    return Agent(variables, about.game, about.options, about.model, about.search, about.trained_sizes, meta)
+    return Agent(variables, about.game, options, about.model, about.search, about.trained_sizes, meta)
 
 
 def origins(game: str, model: ModelConfig, search: SearchConfig) -> dict[str, str]:
@@ -215,32 +220,34 @@ def origins(game: str, model: ModelConfig, search: SearchConfig) -> dict[str, st
 
 
 def check_registered(stored: Any) -> None:
-    """Raise `ValueError` that says what to register before an agent or a run of these settings is read."""
-    model, made_by = stored.get("model"), stored.get("origins", {})
-    player = model if isinstance(model, Mapping) else {**stored, "name": model}
+    """Raise `ValueError` that says what to register before an agent or a run of these settings is read.
+
+    Nothing is imported for it: a file may not choose the code that runs.
+    """
+    stored = _group(stored)
+    model = stored.get("model")
+    inner, made_by = _group(model) or stored, _group(stored.get("origins"))
     names = {
         GAMES: stored.get("game"),
-        MODELS: player.get("name"),
-        NETWORKS: _inside(player, "network", "kind"),
-        SEARCHES: _inside(stored, "search", "kind"),
-        PRIORS: _inside(player, "ensemble", "combine"),
+        MODELS: inner.get("name") if isinstance(model, Mapping) else model,
+        NETWORKS: _group(inner.get("network")).get("kind"),
+        PRIORS: _group(inner.get("ensemble")).get("combine"),
+        SEARCHES: _group(stored.get("search")).get("kind"),
     }
     for registry, name in names.items():
-        if not isinstance(name, str) or ":" in name:
-            continue  # `from_json` says what is wrong with it
-        if name not in registry.names():
-            origin = str(made_by.get(registry.what, "") or f"your_module:{name}")
+        if isinstance(name, str) and name not in registry.names():  # else `from_json` says what is wrong
+            origin = str(made_by.get(registry.what) or "your_module:make")[:200]
             module = origin.partition(":")[0]
             raise ValueError(
-                f"its {registry.what} {name!r} is not registered here; it was made by {origin}: import "
+                f"its {registry.what} {shown(name)} is not registered here; it was made by {origin}: import "
                 f"{module} if that registers it, or call {registry.how}; on a command line, "
                 + (f"--game {origin}" if registry is GAMES else f"set {VARIABLE}={module} before it")
             )
 
 
-def _inside(settings: Mapping[str, Any], group: str, name: str) -> Any:
-    inner = settings.get(group)
-    return inner.get(name) if isinstance(inner, Mapping) else None
+def _group(stored: Any) -> Mapping[str, Any]:
+    """A group of settings; an empty one where something else stands."""
+    return stored if isinstance(stored, Mapping) else {}
 
 
 def shipped_agents() -> dict[str, Path]:
@@ -255,6 +262,7 @@ def load_agent(path_or_name: str | Path) -> Agent:
     """
     if not isinstance(path_or_name, str | Path):
         raise ValueError(f"{path_or_name!r} names no agent; give a path, or the name of shipped weights")
+    check_precision()
     if len(str(path_or_name)) > MAX_PATH or "\0" in str(path_or_name):
         raise ValueError(
             f"{str(path_or_name)[:60]!r}... is no path; give one of at most {MAX_PATH} characters"

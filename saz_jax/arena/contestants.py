@@ -18,6 +18,7 @@ from saz_jax.agents.agent import Agent, load_agent
 from saz_jax.agents.players import greedy_player, random_player
 from saz_jax.arena.engines import engine_player, is_engine
 from saz_jax.config.registry import MODELS
+from saz_jax.games.precision import check_precision
 from saz_jax.search.rollouts import rollout_player
 from saz_jax.types import Game, Player
 
@@ -91,6 +92,7 @@ def _rollouts(text: str) -> Contestant:
 def _agent(
     text: str, simulations: int | None, search: str | None, heuristic_weight: float | None
 ) -> Contestant:
+    check_precision()
     raw = text.startswith("raw:")
     path, _, model = text.removeprefix("raw:").partition("@")
     if model:

@@ -16,7 +16,7 @@ from saz_jax.games.notation import draw, move_name
 from saz_jax.types import Array, Game, GameState, Player
 
 MAX_LANES = 4
-"""Games at a time unless told otherwise: each has a process of its own."""
+"""Games at a time: each has a process of its own."""
 
 
 def play_games(
@@ -37,7 +37,7 @@ def play_games(
     """
     check_lanes(lanes)
     count = len(colours)
-    width = min(lanes or MAX_LANES, count)
+    width = min(lanes or MAX_LANES, MAX_LANES, count)
     tables = [_Table(game, starts, colours, opening, number) for number in range(count)]
     seats = [_Seat(one, key, width) for one in (player, opponent)]
     asked = np.zeros(2, np.int32)

@@ -121,17 +121,24 @@ def check_lanes(lanes: int | None) -> None:
         raise ValueError(f"lanes={lanes} leaves no board to play on; use 1 or more")
 
 
-def fitting_lanes(game: Game, players: Iterable[Player], games: int, lanes: int | None) -> int | None:
-    """`lanes`; if None, the default or, where the players' trees would not fit into memory, as many as do.
+def fitting_lanes(game: Game, players: Iterable[Player], games: int, lanes: int | None) -> int:
+    """W for `lanes`; if None, the default or, where the players' trees do not fit into memory, as many as do.
 
     `ValueError` if the lanes asked for do not fit, or not even one does; the players are only traced.
     """
     width = default_lanes(games) if lanes is None else min(lanes, games)
-    lowered = False
     for player in (one for one in players if not isinstance(one, HostPlayer)):
         while (fitting := _fitting(game, player, width, lanes)) < width:
-            width, lowered = fitting, True
-    return width if lowered else lanes
+            width = fitting
+    return width
+
+
+def lowered(size: int, games: int, lanes: int, asked: int | None) -> list[str]:
+    """A line that says so if memory allowed fewer lanes than usual on a board of that side."""
+    if asked is not None or lanes >= default_lanes(games):
+        return []
+    usual = default_lanes(games)
+    return [f"side {size}: {lanes} positions at a time instead of {usual}, for lack of memory (--lanes)"]
 
 
 def _fitting(game: Game, player: Player, width: int, lanes: int | None) -> int:

@@ -16,7 +16,7 @@ from saz_jax.agents.agent import Agent
 from saz_jax.arena import matches
 from saz_jax.arena.contestants import agreed_options, read_contestant
 from saz_jax.arena.game_records import check_writable, write_records
-from saz_jax.arena.lanes import fitting_lanes
+from saz_jax.arena.lanes import fitting_lanes, lowered
 from saz_jax.arena.statistics import average_outcome, standard_error, wilson_interval
 from saz_jax.games.registry import find_game, make_game
 from saz_jax.storage.results import ResultsFile
@@ -82,10 +82,15 @@ class Series:
     config: MatchConfig
     tables: tuple[tuple[int, Game, Player, Player], ...]
     """(size, game, player, opponent)"""
-    lanes: tuple[int | None, ...]
-    """Those of each table: as asked for, or fewer than the default where memory is short."""
+    lanes: tuple[int, ...]
+    """Those of each table: as asked for, as in the stored runs, or fewer than usual where memory is short."""
     results: ResultsFile
     records: Path | None
+
+    def lowered(self) -> list[str]:
+        """A line for every board on which memory allows fewer lanes than usual."""
+        config, tables = self.config, zip(self.config.sizes, self.lanes, strict=True)
+        return [line for size, lanes in tables for line in lowered(size, config.games, lanes, config.lanes)]
 
     def games(self) -> tuple[int, int]:
         """(all games that are asked for, those of them that are stored already)."""
@@ -136,7 +141,17 @@ def prepare(config: MatchConfig, path: str | Path | None = None, records: str | 
         "weights": {player.text: player.weights, opponent.text: opponent.weights},
     }
     results = ResultsFile(path, stored, extends=("sizes", "runs"), seed=config.seed, sizes={})
+    lanes = tuple(
+        fitting_lanes(game, seats, config.games, earlier) if earlier is not None else fitting
+        for (size, game, *seats), fitting in zip(tables, lanes, strict=True)
+        for earlier in [_earlier_lanes(results.data["sizes"].get(str(size)))]
+    )
     return Series(config, tables, lanes, results, Path(records) if records is not None else None)
+
+
+def _earlier_lanes(stored: Mapping[str, Any] | None) -> int | None:
+    """The lanes of a size's stored runs: other ones would play other games than an unbroken evaluation."""
+    return next((run["lanes"] for run in stored["runs"] if "lanes" in run), None) if stored else None
 
 
 def evaluate(series: Series, progress: Progress | None = None) -> dict[str, Any]:
@@ -166,7 +181,7 @@ def evaluate(series: Series, progress: Progress | None = None) -> dict[str, Any]
             if series.records is not None:
                 names = (results.data["config"]["player"], results.data["config"]["opponent"])
                 write_records(series.records, f"{config.game}-{size}-run{run}", game, names, match.records)
-            stored.append(run_facts(match, time.monotonic() - began))
+            stored.append(run_facts(match, time.monotonic() - began, lanes))
             results.data["sizes"][str(size)] = summarise(stored)
             results.save()
             progress.end(size, results.data["sizes"][str(size)])
@@ -178,7 +193,7 @@ def run_key(seed: int, size: int, run: int) -> jax.Array:
     return jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), size), run)
 
 
-def run_facts(match: matches.MatchResult, seconds: float) -> dict[str, Any]:
+def run_facts(match: matches.MatchResult, seconds: float, lanes: int) -> dict[str, Any]:
     """What is stored of one run."""
     return {
         "outcome": match.outcome,
@@ -186,6 +201,7 @@ def run_facts(match: matches.MatchResult, seconds: float) -> dict[str, Any]:
         "ties": match.ties,
         "losses": match.losses,
         "seconds": round(seconds, 3),
+        "lanes": lanes,
         "games": matches.game_digests(match.records),
     }
 

@@ -11,7 +11,7 @@ import jax
 
 from saz_jax.arena import matches
 from saz_jax.arena.contestants import agreed_options, read_contestant
-from saz_jax.arena.lanes import fitting_lanes
+from saz_jax.arena.lanes import fitting_lanes, lowered
 from saz_jax.arena.ratings import PairResult, load_choix, rate
 from saz_jax.arena.series import run_facts
 from saz_jax.games.registry import find_game, make_game
@@ -64,9 +64,13 @@ class Tournament:
     config: TournamentConfig
     game: Game
     seats: Mapping[str, Player]
-    lanes: int | None
-    """As asked for, or fewer than the default where memory is short."""
+    lanes: int
+    """As asked for, as in the stored pairs, or fewer than usual where memory is short."""
     results: ResultsFile
+
+    def lowered(self) -> list[str]:
+        """A line that says so if memory allows fewer lanes than usual."""
+        return lowered(self.config.size, self.config.games, self.lanes, self.config.lanes)
 
 
 def prepare(config: TournamentConfig, path: str | Path | None = None) -> Tournament:
@@ -91,6 +95,9 @@ def prepare(config: TournamentConfig, path: str | Path | None = None) -> Tournam
     told = {"game": name, "players": players, "game_options": options, "origin": game.origin}
     stored = {**settings, **told, "weights": weights}
     results = ResultsFile(path, stored, seed=config.seed, pairs=[])
+    for earlier in (pair["lanes"] for pair in results.data["pairs"] if "lanes" in pair):
+        lanes = fitting_lanes(game, seats.values(), config.games, earlier)
+        break
     return Tournament(config, game, seats, lanes, results)
 
 
@@ -119,7 +126,7 @@ def play(
             lanes=tournament.lanes,
             progress=played,
         )
-        facts = run_facts(match, time.monotonic() - began)
+        facts = run_facts(match, time.monotonic() - began, tournament.lanes)
         pairs.append({"players": [first, second], "distinct_games": match.distinct_games, **facts})
         results.save()
         end(pairs[-1])

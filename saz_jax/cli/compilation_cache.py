@@ -1,30 +1,17 @@
-"""JAX's persistent compilation cache for the scripts, so that only the first run waits for XLA."""
+"""JAX's persistent compilation cache for the scripts (extra `cli`): only the first run waits for XLA."""
 
 import logging
 import os
-import sys
 import tempfile
 from pathlib import Path
 
 import jax
+from platformdirs import user_cache_path
 
 logger = logging.getLogger(__name__)
 
 VARIABLE = "SAZ_JAX_CACHE"
 """Environment variable: `off` turns the cache off, anything else is the folder to use."""
-
-
-def default_folder() -> Path:
-    """The user's cache folder by the custom of the platform; `XDG_CACHE_HOME` wins everywhere."""
-    if chosen := os.environ.get("XDG_CACHE_HOME"):
-        base = Path(chosen)
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    elif sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
-    else:
-        base = Path.home() / ".cache"
-    return base / "saz_jax" / "xla"
 
 
 def enable() -> Path | None:
@@ -39,7 +26,9 @@ def enable() -> Path | None:
     if not setting and (chosen := jax.config.values["jax_compilation_cache_dir"]):
         return Path(chosen)
     try:
-        folder = Path(setting).expanduser() if setting else default_folder()
+        folder = (
+            Path(setting).expanduser() if setting else user_cache_path("saz_jax", appauthor=False) / "xla"
+        )
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
     except (OSError, RuntimeError) as error:  # RuntimeError: there is no home folder

@@ -3,25 +3,39 @@
 import atexit
 import contextlib
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
+import jax
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+LAST_SECONDS = 3.0
+"""How long a process that was told to stop may take to end once its work is over."""
 
 
 @contextlib.contextmanager
 def plain_errors() -> Iterator[None]:
-    """A user's mistake or a full disk ends in one sentence and exit code 2, not in a traceback."""
+    """A user's mistake, a full disk or too little memory ends in one sentence and exit code 2."""
     try:
         yield
     except (ValueError, OSError, FloatingPointError) as error:
         print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except (MemoryError, jax.errors.JaxRuntimeError) as error:
+        found = re.search("RESOURCE_EXHAUSTED: (.*)", str(error))
+        if not (found or isinstance(error, MemoryError)):
+            raise
+        reason = found[1].rstrip(".") if found else "Out of memory"
+        remedy = "use fewer games at once, smaller boards or fewer simulations"
+        print(f"error: {reason}; {remedy}", file=sys.stderr)
         sys.exit(2)
 
 
@@ -36,6 +50,7 @@ def stops_soon(message: str, patience: float = 2.0) -> Iterator[None]:
 
     Python raises `KeyboardInterrupt` only when the call returns.  A thread hears of the signal at once and
     leaves if that takes more than `patience` seconds: for work whose files are written whole or not at all.
+    What then still keeps the process, such as a computation in the background, gets `LAST_SECONDS`.
     """
     terminate_like_interrupt()
     heard, told = socket.socketpair()
@@ -46,10 +61,14 @@ def stops_soon(message: str, patience: float = 2.0) -> Iterator[None]:
     def watch() -> None:
         with heard:
             while number := heard.recv(1):
-                if number[0] in (signal.SIGINT, signal.SIGTERM) and not over.wait(patience):
+                if number[0] not in (signal.SIGINT, signal.SIGTERM):
+                    continue
+                if over.wait(patience):
+                    time.sleep(LAST_SECONDS)
+                else:
                     cursor = "\x1b[?25h" if os.isatty(2) else ""  # a progress bar hides it
                     os.write(2, f"{cursor}{message}\n".encode())
-                    os._exit(130)
+                os._exit(130)
 
     threading.Thread(target=watch, daemon=True).start()
     try:

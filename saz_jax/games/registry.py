@@ -15,6 +15,7 @@ from jax.core import Tracer
 from saz_jax.config.json_form import fitting
 from saz_jax.config.registry import GAMES, import_plugin
 from saz_jax.games import go, gomoku, notation, othello
+from saz_jax.games.precision import check_precision
 from saz_jax.types import Array, Game, GameState
 
 GameMaker: typing.TypeAlias = Callable[..., Game]
@@ -39,6 +40,7 @@ def make_game(name: str, max_size: int, **options: Any) -> Game:
     functions of the game check their arguments and raise `ValueError`; inside, an illegal or out-of-range
     action changes nothing.
     """
+    check_precision()
     name = find_game(name)
     if isinstance(max_size, bool) or not isinstance(max_size, numbers.Integral):
         raise ValueError(f"max_size must be a whole number, not {max_size!r}")
@@ -112,8 +114,7 @@ def checked(game: Game) -> Game:
     """`game` with arguments checked wherever they are concrete; traced ones are taken as they come."""
     if game.max_size < game.min_size:
         raise ValueError(
-            f"max_size={game.max_size} is too small for {game.name}; use at least {game.min_size}, "
-            "its smallest board side"
+            f"board side {game.max_size} is too small for {game.name}; the smallest is {game.min_size}"
         )
 
     def init(size: Any) -> GameState:

@@ -5,7 +5,6 @@ every subgraph.  Everything here is pure and takes any node mask, a board with h
 """
 
 import itertools
-import math
 import typing
 
 import jax
@@ -40,8 +39,10 @@ def smallest_side(config: SubgraphConfig) -> int:
 
 def check(config: SubgraphConfig) -> None:
     """Raise `ValueError` for settings that make no subgraphs on any board."""
-    if not 0 < config.per_side < math.inf:
-        raise ValueError(f"per_side={config.per_side} makes no subgraphs; use a positive number, or model3")
+    if not 0.01 <= config.per_side <= 100:
+        raise ValueError(
+            f"per_side={config.per_side} makes too few or too many subgraphs; use 0.01 to 100, or model3"
+        )
     if config.shrink < 0:
         raise ValueError(f"shrink={config.shrink} makes subgraphs larger than the board; use 0 or more")
     PRIORS.find(config.combine)

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from saz_jax.storage.named_arrays import mismatch
 from saz_jax.types import Array, Observation, Variables
 
-MAX_DEPTH, MAX_WIDTH = 1000, 65536
+MAX_DEPTH, MAX_WIDTH = 200, 65536
 """Beyond these a network is a mistake, or a file that was made to keep its reader busy."""
 
 

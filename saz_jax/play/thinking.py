@@ -158,7 +158,7 @@ class TreeThinker:
             self._telling = time.monotonic() - began
             counts(growth)
             has_child(growth, np.int32(analysis.action))
-            self._search.keep(growth, np.array([analysis.action], np.int32))
+            self._search.keep(growth, jnp.array([analysis.action], jnp.int32))
             paces = []
             for _ in range(3):
                 began = time.monotonic()
@@ -225,7 +225,7 @@ class TreeThinker:
         for action in position.actions[known:]:
             if not has_child(growth, np.int32(action)):
                 return self._begin(position.state, len(position.actions))
-            growth = self._search.keep(growth, np.array([action], np.int32))
+            growth = self._search.keep(growth, jnp.array([action], jnp.int32))
         return growth
 
     def _analysis(self, growth: Growth, visits: int, seconds: float) -> Analysis:

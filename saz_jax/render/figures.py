@@ -79,18 +79,21 @@ def outcome_names(row: Row) -> list[str]:
 def training_curve(rows: Sequence[Row], path: Path, title: str) -> Path:
     """Losses and outcomes against training time, from the rows of `metrics.jsonl`, as a PNG at `path`."""
     drawn, (left, right) = figure(2)
+    right.sharex(left)
     drawn.suptitle(title)
     for name in ("policy_loss", "value_loss"):
         known = [row for row in rows if name in row]
         left.plot([row["seconds"] / 60 for row in known], [row[name] for row in known], label=name[:-5])
     left.set(xlabel="minutes of training", ylabel="loss")
-    for name in sorted({name for row in rows for name in outcome_names(row)}):
+    measured = {tuple(name.split("_")) for row in rows for name in outcome_names(row)}
+    for opponent, size in sorted(measured, key=lambda pair: (pair[0], int(pair[1]))):
+        name = f"{opponent}_{size}"
         known = [row for row in rows if name in row]
-        opponent, size = name.split("_")
         style = {"marker": "o", "linestyle": "-" if opponent == "greedy" else ":"}
         minutes, values = [row["seconds"] / 60 for row in known], [row[name] for row in known]
-        right.plot(minutes, values, label=f"{opponent}, {size}x{size}", **style)
+        right.plot(minutes, values, label=f"against {opponent}, {size}x{size}", **style)
     outcome_axis(right, "", "minutes of training")
+    left.set_xlim(left=0)  # and with it the right one
     for axis in (left, right):
         if axis.lines:
             axis.legend(frameon=False)

@@ -9,17 +9,20 @@ import json
 import os
 import uuid
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from saz_jax.config.json_form import shown
 from saz_jax.storage.named_arrays import checksum, flatten, nest
 from saz_jax.types import Variables
 
 FORMAT = 1
 """Version of the format; readers refuse other ones."""
+MAX_NAME = 300
+"""Characters of an array's name: the names of real networks are far shorter."""
 
 
 def export(path: str | os.PathLike, variables: Variables, meta: Mapping[str, Any]) -> None:
@@ -50,8 +53,7 @@ def read_export(path: str | os.PathLike) -> tuple[dict[str, Any], dict[str, Any]
     """(variables as numpy arrays, meta) of the file that `export` wrote; runs no code found in it."""
     try:
         with zipfile.ZipFile(path) as members:
-            if any(member.compress_type != zipfile.ZIP_STORED for member in members.infolist()):
-                raise ValueError("an export is never compressed, so that it cannot be larger than its file")
+            _check_members(members.infolist(), os.path.getsize(path))
         with np.load(path, allow_pickle=False) as members:
             arrays = dict(members)
         meta = json.loads(arrays.pop("about").tobytes())
@@ -62,7 +64,19 @@ def read_export(path: str | os.PathLike) -> tuple[dict[str, Any], dict[str, Any]
     except Exception as error:  # whatever zipfile, numpy and json stumble over
         raise ValueError(f"{path} is not a whole export of saz_jax; export the agent again") from error
     if version != FORMAT:
-        raise ValueError(f"{path} has export format {version!r}, this version reads {FORMAT}; update saz_jax")
+        raise ValueError(
+            f"{path} has export format {shown(version)}, this version reads {FORMAT}; update saz_jax"
+        )
     if checksum(arrays) != expected:
         raise ValueError(f"{path} is damaged: its arrays differ from their checksum; export the agent again")
     return variables, meta
+
+
+def _check_members(members: Sequence[zipfile.ZipInfo], size: int) -> None:
+    """Refuse what could keep a reader busy: more bytes than the file has, or names that nest deeply."""
+    if any(member.compress_type != zipfile.ZIP_STORED for member in members):
+        raise ValueError("an export is never compressed")
+    if sum(member.file_size for member in members) > size:
+        raise ValueError("the members of an export share no bytes")
+    if any(len(member.filename) > MAX_NAME for member in members):
+        raise ValueError(f"the names in an export have at most {MAX_NAME} characters")

@@ -33,7 +33,7 @@ class ResultsFile:
             "seconds": 0.0,
             **empty,
         }
-        if self.path is not None and self.path.exists() and not self.path.is_dir():
+        if self.path is not None and self.path.is_file():
             self.data = _continue(self.path, self.data, extends)
         self._since = time.monotonic()
         self.save()

@@ -102,10 +102,10 @@ def introduce(file: ResultsFile, entrant: Entrant) -> None:
 def train(lab: Lab, role: str, config: TrainConfig, minutes: float, init_from: Agent | None = None) -> Path:
     """The workdir of a finished training run: trained, continued or found."""
     workdir = lab.results / "runs" / f"{lab.name}-{config.game}-{role}-{max(config.sizes)}"
-    loop.claim(workdir, config, init_from)
     limits = {"iterations": lab.budget.iterations, "minutes": minutes}
-    if _finished(workdir, **limits):
-        return workdir
+    with loop.hold(workdir, config, init_from):
+        if _finished(workdir, **limits):
+            return workdir
     end = f"{minutes:g} minutes" if lab.budget.iterations is None else f"{lab.budget.iterations} iterations"
     lab.say(f"training {config.game} {role} as {config.model} on sides {list(config.sizes)}: {end}")
     for row in loop.run(config, workdir, init_from=init_from, progress=lab.progress, **limits):
@@ -151,6 +151,8 @@ def play(
     folder = lab.results / "matches"
     _make_folder(folder)
     prepared = series.prepare(config, folder / f"{lab.name}-{name}.json")
+    for text in prepared.lowered():
+        lab.say(f"{name}: {text}")
     result = series.evaluate(prepared, _Told(lab, name))["sizes"][str(size)]
     file.data["matches"][name] = {
         "game": game,

@@ -236,6 +236,7 @@ def self_play(
     games, pending, ended = state.games, state.pending, []
     finished, dark, entropy = 0, 0.0, []
     chunks = program.config.selfplay.moves // CHUNK
+    progress("self-play", 0, chunks)
     for chunk in range(chunks):
         games, moves = program.play(state.learner.average, jax.random.fold_in(key, chunk), games)
         moves: Moves = devices.fetch(moves)
@@ -284,6 +285,7 @@ def optimise(
     seed = (program.config.seed, state.iteration + 1)
     steps = replay.steps(config.batch_size, config.epochs)
     losses = []
+    progress("learning", 0, steps)
     batches = replay.batches(seed, config.batch_size, config.epochs, config.surprise_weight)
     for step, positions in enumerate(batches):
         batch = devices.split(program.mesh, as_batch(positions))

@@ -8,8 +8,9 @@ import contextlib
 import dataclasses
 import functools
 import math
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import jax
@@ -17,10 +18,12 @@ import jax
 from saz_jax.agents.agent import CHECKPOINTS, EXPORT, Agent, check_registered, origins
 from saz_jax.agents.players import greedy_player, random_player
 from saz_jax.arena import matches
+from saz_jax.arena.lanes import fitting_lanes
 from saz_jax.config import TrainConfig, difference, from_json, to_json
 from saz_jax.config.versions import SCHEMA, check_schema, migrated_training
 from saz_jax.games.registry import find_game, full_options, make_game
 from saz_jax.models.registry import check_sizes
+from saz_jax.search.memory import check_memory
 from saz_jax.storage.checkpoint import Checkpoints, Snapshot
 from saz_jax.storage.export import read_export
 from saz_jax.storage.lock import LOCK, locked
@@ -31,6 +34,9 @@ from saz_jax.training import devices
 from saz_jax.training.iteration import Program, Progress, RunState, iterate, make_program, start
 from saz_jax.training.replay import Positions
 from saz_jax.types import Game, Model, Player
+
+CONTINUING = "continuing"
+"""The phase that `run` reports once if it goes on with an earlier stretch: so many iterations are done."""
 
 
 def run(
@@ -43,15 +49,16 @@ def run(
     save_seconds: float = 60.0,
     traced: Path | None = None,
     progress: Progress = lambda phase, done, total: None,
-) -> Iterator[Row]:
+) -> Generator[Row, None, None]:
     """Trains in `workdir` until `iterations` are done or `minutes` are spent; yields a row per iteration.
 
     A workdir that holds a run of the same config is continued; another config is refused, and so is a workdir
-    in which another run is under way.  The limits count
-    the whole run, earlier stretches included; minutes count iterations, not evaluations.  `init_from` gives
-    the weights to start from.  A keyboard interrupt saves the last whole iteration and is passed on;
-    otherwise a checkpoint is written when the last one is older than `save_seconds`, and at the end.
-    `traced` is a folder that makes a second start quicker.
+    in which another run is under way.  The limits count the whole run, earlier stretches included; minutes
+    count iterations, not evaluations.  `init_from` gives the weights to start from.  A keyboard interrupt
+    saves the last whole iteration and is passed on, and closing the generator saves it too; otherwise a
+    checkpoint is written when the last one is older than `save_seconds`, and at the end.
+    `traced` is a folder that makes a second start quicker.  `progress` gets the phase at hand ("self-play",
+    "learning", "against greedy on side 18", ...) and how much of it is done.
     """
     check_limits(iterations, minutes)
     workdir, first, config = Path(workdir), jax.process_index() == 0, complete(config)
@@ -65,6 +72,7 @@ def run(
         if state is not fresh:
             renew_export(program, state, workdir)
         metrics.keep(state.iteration)
+        compiled: set[str] = set()
         saved_at = time.monotonic()
 
         def finished() -> bool:
@@ -72,20 +80,22 @@ def run(
             return over or (minutes is not None and state.seconds >= 60 * minutes)
 
         try:
+            if state is not fresh and not finished():
+                progress(CONTINUING, state.iteration, state.iteration)
             while not finished():
                 state, row = iterate(program, state, progress)
                 every, last = config.evaluation.every, finished()
                 if first and (last or (every and state.iteration % every == 0)):
-                    row |= evaluate(program, state, progress)
+                    row |= evaluate(program, state, progress, compiled)
                     make_agent(program, state).export(workdir / "stages" / f"{state.iteration:06d}.npz")
                 metrics.add(row)
                 if last or devices.agree(time.monotonic() - saved_at > save_seconds):
                     save(program, state, checkpoints, workdir)
                     saved_at = time.monotonic()
                 yield row
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, GeneratorExit):  # the latter: whoever asks for the rows wants no more
             # Several processes may be interrupted in different iterations; they rely on the last common one.
-            if jax.process_count() == 1:
+            if jax.process_count() == 1 and not sys.is_finalizing():
                 save(program, state, checkpoints, workdir)
             raise
 
@@ -274,26 +284,38 @@ def check_evaluation(program: Program) -> None:
         try:
             jax.eval_shape(functools.partial(evaluation_game(program, size).init, size))
             check_sizes(program.model, (size,))
+            check_memory(evaluation_game(program, size), 1, config.simulations)
         except ValueError as error:
             raise ValueError(f"evaluation.sizes: {error}") from error
 
 
-def evaluate(program: Program, state: RunState, progress: Progress) -> Row:
-    """Average outcomes against random and greedy, named `random_8`, `greedy_16` and so on."""
-    config, agent = program.config, make_agent(program, state)
-    sizes, figures = evaluation_sizes(config, program.model), Row()
-    if not config.evaluation.games:
-        return figures
-    progress("evaluation", 0, 2 * len(sizes))
-    for size in sizes:
+def evaluate(program: Program, state: RunState, progress: Progress, compiled: set[str]) -> Row:
+    """Average outcomes against random and greedy, named `random_8`, `greedy_16` and so on.
+
+    `compiled` are the figures that this process has measured before; what is new compiles first, and
+    `progress` says so.
+    """
+    config, agent, figures = program.config, make_agent(program, state), Row()
+    games = config.evaluation.games
+    for size in evaluation_sizes(config, program.model) if games else ():
         game = evaluation_game(program, size)
         player = agent.player(game, simulations=config.evaluation.simulations, sizes=(size,))
         for name, opponent in opponents(game).items():
-            key = jax.random.fold_in(jax.random.key(config.seed), len(figures))
-            games = config.evaluation.games
-            result = matches.match(game, player, opponent, key, size=size, games=games, opening_moves=2)
-            figures[f"{name}_{size}"] = result.outcome
-            progress("evaluation", len(figures), 2 * len(sizes))
+            figure, phase = f"{name}_{size}", f"against {name} on side {size}"
+            progress(phase if figure in compiled else f"compiling: {phase}", 0, games)
+            result = matches.match(
+                game,
+                player,
+                opponent,
+                jax.random.fold_in(jax.random.key(config.seed), len(figures)),
+                size=size,
+                games=games,
+                opening_moves=2,
+                lanes=fitting_lanes(game, (player, opponent), games, None),
+                progress=lambda done, phase=phase: progress(phase, int(done), games),
+            )
+            compiled.add(figure)
+            figures[figure] = result.outcome
     return figures
 
 

@@ -1,6 +1,7 @@
 """What a run will take, measured on its first steps before it starts."""
 
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -32,8 +33,13 @@ class Plan(NamedTuple):
     """Once the history is full."""
 
 
-def make_plan(program: Program, state: RunState) -> Plan:
-    """Compiles self-play and learning, runs a few steps of each, and works out the rest."""
+def make_plan(
+    program: Program, state: RunState, known: Callable[[str, float], None] = lambda name, figure: None
+) -> Plan:
+    """Compiles self-play and learning, runs a few steps of each, and works out the rest.
+
+    `known` gets the name of each figure of the plan and the figure, as soon as it is there.
+    """
     config = program.config
     positions = config.selfplay.games * config.selfplay.moves
     key = jax.random.key(config.seed)
@@ -41,26 +47,34 @@ def make_plan(program: Program, state: RunState) -> Plan:
     seen = blank.observation
     seen = seen._replace(size=seen.size + min(config.sizes), to_play=seen.to_play + 1)
     blank = blank._replace(observation=seen)
-    batch = devices.split(program.mesh, as_batch(blank))
+    figures: dict[str, Any] = {}
+
+    def tell(**found: float) -> None:
+        figures.update(found)
+        for name, figure in found.items():
+            known(name, figure)
+
+    position_bytes = sum(x.nbytes for x in jax.tree.leaves(blank)) // len(blank.outcome)
+    tell(
+        parameters=sum(x.size for x in jax.tree.leaves(state.learner.variables["params"])),
+        devices=program.mesh.size,
+        tree_bytes=tree_memory(program.game, config.selfplay.games, config.search.simulations),
+        replay_bytes=position_bytes * positions * config.learner.history,
+    )
     play_seconds, play_compile = _timed(program.play, state.learner.average, key, state.games)
+    tell(positions_per_second=config.selfplay.games * CHUNK / play_seconds)
+    batch = devices.split(program.mesh, as_batch(blank))
     # A step overwrites its input, so each one gets a copy.
     learn_seconds, learn_compile = _timed(
         lambda: program.learn(jax.tree.map(jnp.copy, state.learner), key, batch)
     )
     steps = int(config.learner.epochs * config.learner.history * positions) // config.learner.batch_size
-    return Plan(
-        parameters=sum(x.size for x in jax.tree.leaves(state.learner.variables["params"])),
-        devices=program.mesh.size,
-        compile_seconds=play_compile + learn_compile,
-        tree_bytes=tree_memory(program.game, config.selfplay.games, config.search.simulations),
-        replay_bytes=sum(x.nbytes for x in jax.tree.leaves(blank))
-        // len(blank.outcome)
-        * positions
-        * config.learner.history,
-        positions_per_second=config.selfplay.games * CHUNK / play_seconds,
+    tell(
         steps_per_second=1 / learn_seconds,
+        compile_seconds=play_compile + learn_compile,
         iteration_seconds=config.selfplay.moves / CHUNK * play_seconds + steps * learn_seconds,
     )
+    return Plan(**figures)
 
 
 def _timed(function: Any, *args: Any) -> tuple[float, float]:
