@@ -14,7 +14,8 @@ def main(argv: list[str]) -> None:
 
     from saz_jax import __version__
     from saz_jax.play.gomocup import Gomocup
-    from saz_jax.play.lines import Lines, take_stdout
+    from saz_jax.play.lines import Lines, leave, take_stdout
 
     out = take_stdout()
     Gomocup(faces.opener(arguments), Lines(sys.stdin.buffer), out, name="saz_jax", version=__version__).run()
+    leave(out)

@@ -20,8 +20,9 @@ def main(argv: list[str]) -> None:
 
     from saz_jax import __version__
     from saz_jax.play.gtp import GTP
-    from saz_jax.play.lines import Lines, take_stdout
+    from saz_jax.play.lines import Lines, leave, take_stdout
 
     out = take_stdout()
     open_session = faces.opener(arguments, arguments.size, analysis=True)
     GTP(open_session, Lines(sys.stdin.buffer), out, version=__version__).run()
+    leave(out)

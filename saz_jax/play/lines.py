@@ -4,13 +4,14 @@ Lines are read in the background, so that a search can be stopped by whatever co
 goes to stdout; everything else that is printed goes to stderr.
 """
 
+import contextlib
 import os
 import queue
 import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import IO, TYPE_CHECKING, Any, TextIO
+from typing import IO, TYPE_CHECKING, Any, NoReturn, TextIO
 
 if TYPE_CHECKING:
     from saz_jax.play.session import Session
@@ -114,6 +115,14 @@ def take_stdout() -> TextIO:
     protocol = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="replace", newline="\n")
     os.dup2(2, 1)
     return protocol
+
+
+def leave(out: IO[str]) -> NoReturn:
+    """Ends the process at once, whatever still compiles or waits for input in the background."""
+    for stream in (out, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(0)
 
 
 class Face:
