@@ -50,7 +50,6 @@ def test_help_comes_at_once():
     "command", ["train", "evaluate", "round-robin", "play", "gtp", "gomocup", "nboard", "agents"]
 )
 def test_every_command_tells_about_itself(command):
-    assert main.COMMANDS[command][0] in sys.modules or True
     run = saz(command, "--help", check=True)
     assert f"saz {command}" in run.stdout
 

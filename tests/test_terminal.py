@@ -134,7 +134,7 @@ def test_a_terminal_shows_the_game():
     )
 
     def screen_with(text):
-        end = time.monotonic() + 120
+        end, shown = time.monotonic() + 120, ""
         while time.monotonic() < end:
             shown = subprocess.run(
                 [*tmux, "capture-pane", "-p"], capture_output=True, text=True, check=True
