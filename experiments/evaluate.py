@@ -7,74 +7,9 @@ A win counts 1, a tie 0.5, a loss 0; half the games are played with each colour.
 kept as soon as it is over; the same command continues where it stopped, also with further --sizes or --runs.
 """
 
-import dataclasses
 import sys
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Annotated, Any
 
-import tyro
-from rich.console import Console
-from rich.table import Table
-
-from saz_jax.arena import series
-from saz_jax.arena.series import MatchConfig
-from saz_jax.cli import compilation_cache, flags
-from saz_jax.cli.console import plain_errors, stops_soon
-from saz_jax.cli.games_bar import GamesBar, MatchDisplay
-
-
-@dataclasses.dataclass(frozen=True)
-class Arguments:
-    """A match and where its results go."""
-
-    match: Annotated[MatchConfig, tyro.conf.arg(name="")]
-    json: Path | None = None
-    """File for the results: continued if its settings are the same, refused if they differ."""
-    records: Path | None = None
-    """Folder for the records of all games: SGF, plain text above 26x26."""
-
-
-def main(argv: list[str]) -> None:
-    """Parse, play, print."""
-    with plain_errors():
-        arguments = flags.parse_match(Arguments, "match", MatchConfig, argv, __doc__)
-    kept = "; the same command continues after the last whole run" if arguments.json else ""
-    with stops_soon(f"stopped{kept}"), plain_errors():
-        compilation_cache.enable()
-        prepared = series.prepare(arguments.match, arguments.json, arguments.records)
-        config, sizes = arguments.match, prepared.results.data["sizes"]
-        for text in prepared.lowered():
-            print(text, file=sys.stderr)
-        try:
-            with GamesBar(Console(stderr=True), *prepared.games()) as bar:
-                series.play(prepared, MatchDisplay(bar, config))
-        finally:
-            if sizes:
-                Console().print(table(config, sizes))
-
-
-def table(config: MatchConfig, sizes: Mapping[str, Any]) -> Table:
-    """The results of all sizes so far."""
-    caption = f"{config.runs} x {config.games} games; ± standard error over runs; Wilson 95% over games"
-    title = f"{config.game}: {config.player} against {config.opponent}"
-    drawn = Table(title=title, caption=caption, show_edge=False, pad_edge=False)  # 80 columns wide at most
-    for column in ("board", "outcome", "95% interval", "won/tied/lost", "distinct", "games/s"):
-        drawn.add_column(column, justify="right", no_wrap=True)
-    for size, result in sizes.items():
-        games = result["wins"] + result["ties"] + result["losses"]
-        error = f" ± {result['standard_error']:.3f}" if result["standard_error"] is not None else ""
-        low, high = result["wilson"]
-        drawn.add_row(
-            f"{size}x{size}",
-            f"{result['outcome']:.3f}{error}",
-            f"{low:.3f}-{high:.3f}",
-            f"{result['wins']}/{result['ties']}/{result['losses']}",
-            str(result["distinct_games"]),
-            f"{games / max(result['seconds'], 1e-3):.2f}",
-        )
-    return drawn
-
+from saz_jax.cli.evaluate import main
 
 if __name__ == "__main__":
     main(sys.argv[1:])

@@ -101,6 +101,9 @@ class Game:
     ownership: Callable[[GameState], Array] | None = None
     """(finished game) -> float32[N, N] in [-1, 1]: whose each point is in the end, +1 dark's, -1 light's, 0
     nobody's or off the board: what a network may learn beside the outcome.  None: nobody can tell."""
+    score: Callable[[GameState], Array] | None = None
+    """state -> float32[]: dark's points minus light's, komi included, as the board stands; None: the game
+    counts no points."""
     symmetries: tuple[int, ...] = (0,)
     """The symmetries of `games.board.symmetry` that leave the rules as they are; 0 is the identity."""
     directions: tuple[tuple[int, int], ...] = ((-1, 0), (0, 1), (1, 0), (0, -1))

@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from experiments import evaluate as script
 from saz_jax import make_game
 from saz_jax.arena import matches, series
 from saz_jax.arena.contestants import agreed_options, read_contestant, weights_digest
 from saz_jax.arena.game_records import plain_record, write_records
 from saz_jax.arena.series import MatchConfig
+from saz_jax.cli import evaluate as script
 from saz_jax.config import GINConfig, ModelConfig, SearchConfig
 from saz_jax.models.registry import make_model
 from saz_jax.render.sgf import from_sgf

@@ -9,9 +9,12 @@ import sys
 
 import pytest
 
+import saz_jax
+
 PACKAGE = pathlib.Path(__file__).parent.parent / "saz_jax"
 LAYERS = [
     ("types",),
+    ("coordinates",),
     ("config",),
     ("storage",),
     ("games",),
@@ -22,6 +25,7 @@ LAYERS = [
     ("search",),
     ("agents",),
     ("arena",),
+    ("play",),
     ("training",),
     ("studies",),
     ("cli",),
@@ -125,7 +129,8 @@ def test_settings_and_reports_need_no_jax():
 
 
 def test_nothing_that_importing_the_package_reaches_needs_an_extra():
-    known, reached, waiting = modules(), set(), ["saz_jax"]
+    known, reached = modules(), set()
+    waiting = ["saz_jax", *saz_jax._HOMES]  # all that its names lead to
     while waiting:
         name = waiting.pop()
         if name in reached:

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import saz_jax
-from experiments import evaluate, round_robin, ship, train
+from experiments import ship
 from saz_jax.arena import MatchConfig, series
-from saz_jax.cli import flags
+from saz_jax.cli import evaluate, flags, round_robin, train
 from saz_jax.cli.studies import studies_of
 from saz_jax.config import TrainConfig, registry
 from saz_jax.storage import read_json, read_metrics

@@ -19,7 +19,7 @@ PUBLIC = {
     "saz_jax": """
         Agent EvaluateFn Evaluation Game GameState Model Network Observation Player SGFFormat
         SearchFn SearchOutput __version__ agents arena check_game cli config games graphs
-        greedy_player load_agent make_game models networks play_match random_player register_game
+        greedy_player load_agent make_game models networks play play_match random_player register_game
         register_model register_network register_prior register_search render search sgf storage
         studies svg text training
     """,
@@ -56,6 +56,9 @@ PUBLIC = {
     """,
     "saz_jax.networks": """
         GraphNetwork Output make_cnn make_fcn make_gin make_graph_gin make_network register_network
+    """,
+    "saz_jax.play": """
+        Analysis Budget Clock Session Setup
     """,
     "saz_jax.render": """
         markdown_table outcome_text sgf svg text training_curve

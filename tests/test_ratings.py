@@ -5,10 +5,10 @@ import sys
 
 import pytest
 
-from experiments import round_robin
 from saz_jax.arena import tournament
 from saz_jax.arena.ratings import PairResult, expected_outcome, rate
 from saz_jax.arena.tournament import TournamentConfig
+from saz_jax.cli import round_robin
 
 TIC_TAC_TOE = TournamentConfig(
     game="gomoku", players=("random", "greedy", "mcts:4"), size=3, game_options={"k": 3}, games=4, lanes=2

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from experiments import train as script
 from saz_jax.agents.agent import load_agent
+from saz_jax.cli import train as script
 from tests.built_in import NAMES
 
 ROOT = Path(__file__).parent.parent

@@ -12,11 +12,11 @@ import pytest
 
 from experiments import ship as ship_script
 from experiments import strength as strength_script
-from experiments import train as train_script
 from saz_jax.agents import shipping
 from saz_jax.agents.agent import load_agent, shipped_agents
 from saz_jax.agents.players import greedy_player
 from saz_jax.arena import matches
+from saz_jax.cli import train as train_script
 from saz_jax.storage.results import read_json
 from saz_jax.studies import reports, strength
 from saz_jax.training import stored_config

@@ -24,6 +24,7 @@ from saz_jax.games.registry import full_options, look_at
 from saz_jax.models import registry as models
 from saz_jax.models.registry import with_own_settings
 from saz_jax.networks.registry import make_network_of
+from saz_jax.search.anytime import AnytimeSearch, make_anytime
 from saz_jax.search.tree_search import check as check_search
 from saz_jax.search.tree_search import make_search
 from saz_jax.storage.export import export, read_export
@@ -122,6 +123,21 @@ class Agent:
         config = self._asked_as(game, model, sizes)
         settings = self._search(simulations, search, heuristic_weight)
         return Partial(_make_analysis(game, config, settings), self.variables)
+
+    def anytime(
+        self,
+        game: Game,
+        capacity: int,
+        *,
+        search: str | None = None,
+        heuristic_weight: float | None = None,
+        model: str | None = None,
+        sizes: Iterable[int] = (),
+    ) -> AnytimeSearch:
+        """As `analyst`, but a search that grows trees of up to `capacity` nodes as long as it is let."""
+        config = self._asked_as(game, model, sizes)
+        settings = self._search(None, search, heuristic_weight)
+        return _make_anytime(game, config, settings, capacity)
 
     def _asked_as(self, game: Game, model: str | None, sizes: Iterable[int]) -> ModelConfig:
         if game.name != self.game_name:
@@ -330,6 +346,11 @@ def _make_analysis(game: Game, config: ModelConfig, search: SearchConfig) -> Any
     model = models.make_model(config, game)
     find = make_search(game, model.evaluate, search)
     return _checked(model, lambda variables, key, states: find(variables, key, states, 0.0))
+
+
+@functools.cache
+def _make_anytime(game: Game, config: ModelConfig, search: SearchConfig, capacity: int) -> AnytimeSearch:
+    return make_anytime(game, models.make_model(config, game).evaluate, search, capacity)
 
 
 def _by_search(game: Game, model: Model, config: SearchConfig, temperature: float) -> Any:

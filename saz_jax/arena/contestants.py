@@ -2,7 +2,7 @@
 
 random, greedy; mcts:100, tree search with random playouts and 100 simulations; an agent, that is an export,
 the workdir of a training run or the name of shipped weights; agent@model3, its weights played as another
-model; raw:agent, its policy without search.
+model; raw:agent, its policy without search; gtp:COMMAND, gomocup:COMMAND or nboard:COMMAND, another program.
 """
 
 import dataclasses
@@ -17,6 +17,7 @@ import numpy as np
 
 from saz_jax.agents.agent import Agent, load_agent
 from saz_jax.agents.players import greedy_player, random_player
+from saz_jax.arena.engines import engine_player, is_engine
 from saz_jax.config.registry import MODELS
 from saz_jax.games.precision import check_precision
 from saz_jax.search.rollouts import rollout_player
@@ -29,8 +30,8 @@ class Contestant:
 
     text: str
     """Its name on the command line and in files of results."""
-    seat: Callable[[Game, int], Player]
-    """(game, live side) -> Player; ValueError if it cannot play there."""
+    seat: Callable[[Game, int], Any]
+    """(game, live side) -> Player, or HostPlayer for another program; ValueError if it cannot play there."""
     agent: Agent | None = None
     """Whose weights it plays with; None: it has none and plays any game."""
     model: str | None = None
@@ -78,6 +79,8 @@ def read_contestant(
         return Contestant(text, lambda game, size: greedy_player(game))
     if text.startswith("mcts"):
         return _rollouts(text)
+    if is_engine(text):
+        return Contestant(text, lambda game, size: engine_player(text, game, size))
     return _agent(text, simulations, search, heuristic_weight)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from jax import lax
 from jax.tree_util import Partial
 
+from saz_jax.arena.engines import HostPlayer
 from saz_jax.games.board import where_states
 from saz_jax.search.memory import TooLargeError
 from saz_jax.types import Array, Game, GameState, Player
@@ -126,7 +127,7 @@ def fitting_lanes(game: Game, players: Iterable[Player], games: int, lanes: int 
     `ValueError` if the lanes asked for do not fit, or not even one does; the players are only traced.
     """
     width = default_lanes(games) if lanes is None else min(lanes, games)
-    for player in players:
+    for player in (one for one in players if not isinstance(one, HostPlayer)):
         while (fitting := _fitting(game, player, width, lanes)) < width:
             width = fitting
     return width

@@ -6,8 +6,8 @@ the compiled program as data: other weights of the same network are then played 
 
 import functools
 import hashlib
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +15,9 @@ import numpy as np
 from jax import lax
 
 from saz_jax.agents.agent import Agent
+from saz_jax.arena import host_games
 from saz_jax.arena.contestants import read_contestant
+from saz_jax.arena.engines import HostPlayer
 from saz_jax.arena.lanes import GamesPlayed, Records, check_lanes, play_games
 from saz_jax.arena.statistics import average_outcome
 from saz_jax.games.board import random_move
@@ -52,7 +54,8 @@ def play_match(
     first, second = (seated(game, player, int(checked.max())) for player in (dark, light))
     starts, _ = random_openings(game, key, checked, moves=0)
     colours = np.ones(len(starts.size), np.int8)
-    return jnp.asarray(play_games(game, first, second, key, starts, colours, lanes=lanes).outcomes)
+    play = _player_of_games(first, second)
+    return jnp.asarray(play(game, first, second, key, starts, colours, lanes=lanes).outcomes)
 
 
 def seated(game: Game, player: Player | Agent | str, size: int) -> Player:
@@ -88,7 +91,7 @@ def match(
     opening_key, play_key = jax.random.split(key)
     starts, opening = random_openings(game, opening_key, sizes, opening_moves, copies=2)
     colours = np.tile(np.array([1, -1], np.int8), games // 2)
-    records = play_games(
+    records = _player_of_games(player, opponent)(
         game, player, opponent, play_key, starts, colours, opening, lanes=lanes, progress=progress
     )
     return summarise(records)
@@ -139,6 +142,12 @@ def random_openings(
 
     openings = jax.vmap(opening)(jnp.arange(len(sizes)), sizes)
     return jax.tree.map(lambda x: jnp.repeat(x, copies, axis=0), openings)
+
+
+def _player_of_games(player: Any, opponent: Any) -> Callable[..., Records]:
+    """Programs of others play on the host, everybody else on the device."""
+    on_host = isinstance(player, HostPlayer) or isinstance(opponent, HostPlayer)
+    return host_games.play_games if on_host else play_games
 
 
 def _checked_sizes(game: Game, sizes: Sequence[int] | Array) -> Array:

@@ -3,6 +3,18 @@
 The other modules of this folder need the extra `cli`.
 """
 
-from saz_jax.cli.compilation_cache import enable as enable_compilation_cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from saz_jax.cli.compilation_cache import enable as enable_compilation_cache
 
 __all__ = ["enable_compilation_cache"]
+
+
+def __getattr__(name: str) -> Any:
+    # Imported when it is first asked for: `saz --help` is to answer before jax is there.
+    if name == "enable_compilation_cache":
+        from saz_jax.cli.compilation_cache import enable
+
+        return enable
+    raise AttributeError(f"module 'saz_jax.cli' has no attribute {name!r}")

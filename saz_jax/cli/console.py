@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -80,6 +81,12 @@ def stops_soon(message: str, patience: float = 2.0) -> Iterator[None]:
         over.set()
         signal.set_wakeup_fd(before)
         told.close()
+
+
+def command(name: str) -> list[str]:
+    """How a command is called here: `saz train`, or the script beside the one that runs."""
+    script = Path(sys.argv[0]).with_name(f"{name}.py")
+    return [sys.executable, str(script)] if script.parent.name == "experiments" else ["saz", name]
 
 
 def explain_sudden_end(message: str) -> None:

@@ -21,6 +21,8 @@ from typing import Any
 
 PLUGINS = "saz_jax.plugins"
 """The entry-point group of packages that register something."""
+OWN = ("saz_jax.games", "saz_jax.graphs", "saz_jax.networks", "saz_jax.models", "saz_jax.search")
+"""What registers something itself."""
 VARIABLE = "SAZ_JAX_PLUGINS"
 """Environment variable: modules that register something, separated by commas."""
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
@@ -94,6 +96,7 @@ class Registry:
 
     def name_of(self, settings: Any) -> str:
         """The name whose settings are of this class."""
+        load_plugins()
         for entry in self._entries.values():
             if entry.settings is type(settings):
                 return entry.name
@@ -143,7 +146,9 @@ def import_plugin(module: str) -> Any:
 
 @functools.cache
 def load_plugins() -> None:
-    """Imports the modules that the environment names, and loads the entry points of packages; once."""
+    """Imports our modules and those that the environment names, and loads the entry points of packages."""
+    for module in OWN:
+        importlib.import_module(module)
     for module in filter(None, map(str.strip, os.environ.get(VARIABLE, "").split(","))):
         import_plugin(module)
     for point in importlib.metadata.entry_points(group=PLUGINS):

@@ -155,6 +155,10 @@ def make(
         reached = _reached(frame, state.aux.chain, wanted=state.terminated)
         return frame.grid(frame.inner((reached == 1).astype(jnp.float32) - (reached == 2)))
 
+    def score(state: GameState) -> Array:
+        """Dark's area minus light's and the komi."""
+        return _area(frame, state.aux.chain, wanted=jnp.bool_(True)) - _komi(komi, state.size)
+
     def write_rules(size: int) -> dict[str, float]:
         return {"KM": FAIR_KOMI[min(size, len(FAIR_KOMI) - 1)] if komi is None else komi}
 
@@ -171,6 +175,7 @@ def make(
         setup=setup,
         heuristic=heuristic,
         ownership=ownership,
+        score=score,
         symmetries=ALL_SYMMETRIES,
         sgf=SGFFormat(game_type=1, default_size=19, write=write_rules, read=read_rules),
         recipes=RECIPES,

@@ -43,6 +43,7 @@ def make(max_size: int) -> Game:
         setup=setup,
         heuristic=heuristic,
         ownership=ownership,
+        score=lambda state: heuristic(state, 1),
         symmetries=boards.ALL_SYMMETRIES,
         stones_on="squares",
         sgf=SGFFormat(game_type=2),

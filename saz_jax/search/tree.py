@@ -77,32 +77,16 @@ def grow_tree(
 
     With `solve` they keep proofs, and a game whose root is solved is searched no further.
     """
-    batch, outside = jnp.arange(states.size.shape[0]), simulations + 1
+    batch = jnp.arange(states.size.shape[0])
 
-    def simulate(simulation: Array, tree: Tree) -> Tree:
-        parent, action = descend(tree, select_root, select)
-        child = tree.children_index[batch, parent, action]
-        node = jnp.where(child == NONE, simulation + 1, child)
-        if tree.proofs is not None:
-            # Writes outside of the tree are dropped.
-            done = solved(tree.proofs, jnp.full_like(node, ROOT))
-            node, parent = jnp.where(done, outside, node), jnp.where(done, outside, parent)
-        before = jax.tree.map(lambda x: x[batch, parent], tree.states)
-        evaluation, after = expand(jax.random.fold_in(key, simulation), before, action)
-        tree = write_node(tree, node, evaluation, after)
-        tree = tree._replace(
-            parents=tree.parents.at[batch, node].set(parent),
-            action_from_parent=tree.action_from_parent.at[batch, node].set(action),
-            children_index=tree.children_index.at[batch, parent, action].set(node),
-        )
-        if tree.proofs is not None:
-            node = jnp.where(node == outside, ROOT, node)
-            tree = prove(tree, node, outside)
-        return back_up(tree, node)
+    def one(simulation: Array, tree: Tree) -> Tree:
+        fresh = jnp.full_like(batch, simulation + 1)
+        key_here = jax.random.fold_in(key, simulation)
+        return simulate(key_here, tree, fresh, expand=expand, select_root=select_root, select=select)[0]
 
     tree = plant(root, states, simulations, extra_data, solve)
     if not solve:
-        return jax.lax.fori_loop(0, simulations, simulate, tree)
+        return jax.lax.fori_loop(0, simulations, one, tree)
 
     def goes_on(progress: tuple[Array, Tree]) -> Array:
         simulation, tree = progress
@@ -111,9 +95,39 @@ def grow_tree(
 
     def go_on(progress: tuple[Array, Tree]) -> tuple[Array, Tree]:
         simulation, tree = progress
-        return simulation + 1, simulate(simulation, tree)
+        return simulation + 1, one(simulation, tree)
 
     return jax.lax.while_loop(goes_on, go_on, (jnp.int32(0), tree))[1]
+
+
+def simulate(
+    key: Array, tree: Tree, fresh: Array, *, expand: ExpandFn, select_root: SelectFn, select: SelectFn
+) -> tuple[Tree, Array]:
+    """One round of selection, expansion and backup: the trees, and bool[B] where node `fresh` is now in use.
+
+    `fresh: int32[B]` is where a new node goes; a finished game is visited again and takes no new one, and
+    neither does a game whose root is solved.
+    """
+    batch, outside = jnp.arange(fresh.shape[0]), tree.parents.shape[1]
+    parent, action = descend(tree, select_root, select)
+    child = tree.children_index[batch, parent, action]
+    node, new = jnp.where(child == NONE, fresh, child), child == NONE
+    if tree.proofs is not None:
+        # Writes outside of the tree are dropped.
+        done = solved(tree.proofs, jnp.full_like(node, ROOT))
+        node, parent, new = jnp.where(done, outside, node), jnp.where(done, outside, parent), new & ~done
+    before = jax.tree.map(lambda x: x[batch, parent], tree.states)
+    evaluation, after = expand(key, before, action)
+    tree = write_node(tree, node, evaluation, after)
+    tree = tree._replace(
+        parents=tree.parents.at[batch, node].set(parent),
+        action_from_parent=tree.action_from_parent.at[batch, node].set(action),
+        children_index=tree.children_index.at[batch, parent, action].set(node),
+    )
+    if tree.proofs is not None:
+        node = jnp.where(node == outside, ROOT, node)
+        tree = prove(tree, node, outside)
+    return back_up(tree, node), new
 
 
 def plant(
@@ -221,8 +235,8 @@ def most_visited(visits: Array, qvalues: Array) -> Array:
     return jnp.argmax(jnp.where(visits > 0, visits + qvalues / 4, -1.0)).astype(jnp.int32)
 
 
-def principal_variation(tree: Tree) -> Array:
-    """int32[D]: the most visited path of one game's tree from its root, -1 after its end.
+def principal_variation(tree: Tree, node: Any = ROOT) -> Array:
+    """int32[D]: the most visited path of one game's tree from its root, or a node; -1 after its end.
 
     Where proofs are kept it follows the moves that they leave.
     """
@@ -237,7 +251,7 @@ def principal_variation(tree: Tree) -> Array:
         return child, jnp.where(child == NONE, -1, action)
 
     depth = min(tree.parents.shape[0] - 1, MAX_VARIATION)
-    return jax.lax.scan(follow, jnp.int32(ROOT), None, length=depth)[1]
+    return jax.lax.scan(follow, jnp.asarray(node, jnp.int32), None, length=depth)[1]
 
 
 def tree_memory(game: Game, batch: int, simulations: int, solve: bool = False) -> int:

@@ -23,6 +23,7 @@ from saz_jax.search import memory
 from saz_jax.search.proofs import open_moves, sound_moves
 from saz_jax.search.tree import (
     ROOT,
+    ExpandFn,
     SelectFn,
     Tree,
     grow_tree,
@@ -136,18 +137,7 @@ def make_tree_search(
         temperature = jnp.broadcast_to(jnp.asarray(temperature, jnp.float32), (batch,))
         root_key, noise_key, tree_key, action_key = jax.random.split(key, 4)
 
-        def judge(key: Array, states: GameState) -> Evaluation:
-            evaluation = evaluate(variables, key, states)
-            if config.heuristic_weight:
-                score = jax.vmap(functools.partial(share_of_stones, game))(states)
-                value = (1 - config.heuristic_weight) * evaluation.value + config.heuristic_weight * score
-                evaluation = evaluation._replace(value=value)
-            return exact(evaluation, states)
-
-        def expand(key: Array, states: GameState, action: Array) -> tuple[Evaluation, GameState]:
-            after = jax.vmap(game.step)(states, action)
-            return judge(key, after), after
-
+        judge, expand = judging(game, evaluate, config, variables)
         root = judge(root_key, states)
         said = root.logits
         prior = jax.vmap(functools.partial(prefer_wins, game))(states, said) if config.take_wins else said
@@ -164,20 +154,46 @@ def make_tree_search(
             extra_data=extra_data,
             solve=config.solve,
         )
-        action_keys = jax.random.split(action_key, batch)
-        policy, action = jax.vmap(rules.conclude)(action_keys, tree, states, temperature)
-        output = SearchOutput(
-            action=action,
-            policy=policy,
-            value=tree.node_values[:, ROOT],
-            surprise=jnp.sum(jax.scipy.special.rel_entr(policy, jnp.exp(said)), axis=-1),
-            visits=tree.children_visits[:, ROOT],
-            qvalues=tree.children_qvalues[:, ROOT],
-            principal_variation=jax.vmap(principal_variation)(tree),
-        )
-        return output, tree
+        return summary(rules, action_key, tree, states, temperature, said), tree
 
     return search
+
+
+def judging(
+    game: Game, evaluate: EvaluateFn, config: SearchConfig, variables: Variables
+) -> tuple[Callable[[Array, GameState], Evaluation], ExpandFn]:
+    """(key, states[B]) -> what a search believes about them, and the same for the positions after moves."""
+
+    def judge(key: Array, states: GameState) -> Evaluation:
+        evaluation = evaluate(variables, key, states)
+        if config.heuristic_weight:
+            score = jax.vmap(functools.partial(share_of_stones, game))(states)
+            value = (1 - config.heuristic_weight) * evaluation.value + config.heuristic_weight * score
+            evaluation = evaluation._replace(value=value)
+        return exact(evaluation, states)
+
+    def expand(key: Array, states: GameState, action: Array) -> tuple[Evaluation, GameState]:
+        after = jax.vmap(game.step)(states, action)
+        return judge(key, after), after
+
+    return judge, expand
+
+
+def summary(
+    rules: Strategy, key: Array, tree: Tree, states: GameState, temperature: Array, said: Array
+) -> SearchOutput:
+    """What B trees tell about their roots `states`; `said: float32[B, V]` is the network's log prior."""
+    keys = jax.random.split(key, len(states.size))
+    policy, action = jax.vmap(rules.conclude)(keys, tree, states, temperature)
+    return SearchOutput(
+        action=action,
+        policy=policy,
+        value=tree.node_values[:, ROOT],
+        surprise=jnp.sum(jax.scipy.special.rel_entr(policy, jnp.exp(said)), axis=-1),
+        visits=tree.children_visits[:, ROOT],
+        qvalues=tree.children_qvalues[:, ROOT],
+        principal_variation=jax.vmap(principal_variation)(tree),
+    )
 
 
 def exact(evaluation: Evaluation, states: GameState) -> Evaluation:

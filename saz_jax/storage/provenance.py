@@ -6,6 +6,7 @@ import os
 import platform
 import shlex
 import sys
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -17,8 +18,9 @@ PACKAGES = ("jax", "jaxlib", "flax", "optax", "mctx", "numpy")
 
 def provenance() -> dict[str, Any]:
     """`command`, `versions`, `hardware` and `date` (UTC, when it was called), ready for JSON."""
+    program, *rest = sys.argv
     return {
-        "command": shlex.join(["python", *sys.argv]),
+        "command": shlex.join(["saz", *rest] if Path(program).stem == "saz" else ["python", program, *rest]),
         "versions": {
             "python": platform.python_version(),
             "saz_jax": saz_jax.__version__,

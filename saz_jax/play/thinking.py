@@ -1,0 +1,390 @@
+"""Who moves when no person does: thinkers that choose a move within a budget and tell what they found.
+
+A thinker is asked about a position by its history, so that one that searches can keep the subtree of what was
+played, and one that is another program can be told the moves it has not seen.
+"""
+
+import dataclasses
+import functools
+import threading
+import time
+from collections.abc import Callable
+from typing import NamedTuple, Protocol, TypeAlias
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from saz_jax.agents.agent import Agent
+from saz_jax.arena.engines import Engine, EngineError, HostPlayer, Ply
+from saz_jax.config import SearchConfig
+from saz_jax.games.notation import draw, move_name
+from saz_jax.play.budget import Budget
+from saz_jax.search.anytime import AnytimeSearch, Growth, make_anytime
+from saz_jax.search.rollouts import make_rollout_evaluate
+from saz_jax.search.tree import NONE, ROOT, principal_variation, tree_memory
+from saz_jax.types import Array, Game, GameState, Player, SearchOutput, Variables
+
+REPORT_SECONDS = 0.1
+"""Time between two looks at the clock, and between two reports."""
+MAX_NODES = 8192
+"""Nodes of a search that only a clock or a person ends."""
+MAX_TREE_BYTES = 100e6
+"""What its tree may take: planting and keeping copy it, which has to go unnoticed."""
+REPORTED_MOVES = 10
+"""Moves of an analysis that come with a variation."""
+
+
+class Candidate(NamedTuple):
+    """One move of an analysis."""
+
+    action: int
+    visits: int
+    value: float
+    """In [-1, 1], seen by the player to move."""
+    prior: float
+    variation: tuple[int, ...]
+    """Actions from this move on."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Analysis:
+    """What a thinker says about a position."""
+
+    action: int
+    """The move that it would play."""
+    value: float | None = None
+    """In [-1, 1], seen by the player to move; None: it does not tell."""
+    simulations: int = 0
+    """Simulations of the root so far."""
+    seconds: float = 0.0
+    candidates: tuple[Candidate, ...] = ()
+    """The moves that were looked at, best first."""
+    policy: np.ndarray | None = None
+    """float32[V]"""
+    resigns: bool = False
+
+
+Report: TypeAlias = Callable[[Analysis], None]
+
+
+class Stop(Protocol):
+    """Tells a search to stop, such as a `threading.Event`."""
+
+    def is_set(self) -> bool:
+        """Whether it is to stop now."""
+        ...
+
+
+class Position(NamedTuple):
+    """A position with the actions that led to it from the opening."""
+
+    state: GameState
+    actions: tuple[int, ...]
+
+
+class Thinker(Protocol):
+    """Chooses moves in one game on boards of one padded side."""
+
+    name: str
+
+    def prepare(self, position: Position) -> None:
+        """Does what would keep the first move waiting, such as compiling."""
+        ...
+
+    def think(self, position: Position, budget: Budget, stop: Stop, report: Report | None = None) -> Analysis:
+        """Looks at a position until the budget is spent or `stop` is set; tells on the way."""
+        ...
+
+    def close(self) -> None:
+        """Ends what it holds, such as processes."""
+        ...
+
+
+class PlainThinker:
+    """A `Player` that moves at once, such as random or greedy."""
+
+    def __init__(self, name: str, player: Player, seed: int = 0):
+        self.name = name
+        self._play = jax.jit(player)
+        self._key = jax.random.key(seed)
+
+    def prepare(self, position: Position) -> None:
+        """Compiles the player."""
+        self._play(self._key, position.state)
+
+    def think(self, position: Position, budget: Budget, stop: Stop, report: Report | None = None) -> Analysis:
+        """Its move; the budget does not matter."""
+        began = time.monotonic()
+        key = jax.random.fold_in(self._key, len(position.actions))
+        return Analysis(int(self._play(key, position.state)), seconds=time.monotonic() - began)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class TreeThinker:
+    """An anytime search; `reuse` keeps the subtree of the moves that were played."""
+
+    def __init__(
+        self,
+        name: str,
+        search: AnytimeSearch,
+        variables: Variables = (),
+        *,
+        reuse: bool = True,
+        seed: int = 0,
+    ):
+        self.name = name
+        self._search, self._variables, self._reuse = search, variables, reuse
+        self._key = jax.random.key(seed)
+        self._growth: Growth | None = None
+        self._path: tuple[int, ...] = ()
+        self._ready = False
+        # Seconds of a simulation now and of one that asks the network, and of telling what was found.
+        self._pace = self._usual = self._telling = 0.0
+        self._lock = threading.Lock()
+
+    def prepare(self, position: Position) -> None:
+        """Compiles all that a move needs, and measures how long a simulation takes."""
+        with self._lock:
+            if self._ready:
+                return
+            growth = self._begin(position.state, 0)
+            growth = self._search.grow(self._variables, growth, jnp.int32(1))
+            analysis = self._analysis(growth, 1, 0.0)
+            began = time.monotonic()
+            self._analysis(growth, 1, 0.0)
+            self._telling = time.monotonic() - began
+            counts(growth)
+            has_child(growth, np.int32(analysis.action))
+            self._search.keep(growth, jnp.array([analysis.action], jnp.int32))
+            paces = []
+            for _ in range(3):
+                began = time.monotonic()
+                growth = jax.block_until_ready(self._search.grow(self._variables, growth, jnp.int32(2)))
+                paces.append((time.monotonic() - began) / 2)
+            self._pace = self._usual = min(paces)
+            self._ready = True
+
+    def think(self, position: Position, budget: Budget, stop: Stop, report: Report | None = None) -> Analysis:
+        """Grows the tree of `position`; a search that was begun before is continued."""
+        if not self._ready:  # compiling is not thinking
+            self.prepare(position)
+        began = time.monotonic()
+        with self._lock:
+            growth = self._rooted(position)
+            visits, used = counts(growth)
+            reported = began
+            while not stop.is_set():
+                count = self._next(budget, int(visits), time.monotonic() - began)
+                count = min(count, self._search.capacity - int(used))
+                if count < 1:
+                    break
+                started = time.monotonic()
+                # The old arrays are handed over: if this is interrupted, there is no tree any more.
+                self._growth = None
+                growth = self._search.grow(self._variables, growth, jnp.int32(count))
+                visits, used = jax.device_get(counts(growth))
+                self._growth, self._path = growth, position.actions
+                now = time.monotonic()
+                pace = (now - started) / count
+                # Slow calls count at once and are forgotten slowly: a limit is to be kept, not to be met.
+                # Finished games cost next to nothing, but the next simulation may ask the network again.
+                self._pace = max(pace, (self._pace + pace) / 2, self._usual)
+                if report is not None and now - reported >= REPORT_SECONDS:
+                    report(self._analysis(growth, int(visits), now - began))
+                    reported = now
+            return self._analysis(growth, int(visits), time.monotonic() - began)
+
+    def close(self) -> None:
+        """Lets the tree go."""
+        self._growth = None
+
+    def _next(self, budget: Budget, visits: int, elapsed: float) -> int:
+        """How many simulations to run before the next look at the clock; 0: enough."""
+        if visits == 0:  # without one there is no move
+            return 1
+        limits = [max(int(REPORT_SECONDS / max(self._pace, 1e-6)), 1)]
+        if budget.simulations is not None:
+            limits.append(budget.simulations - visits)
+        if budget.seconds is not None:
+            left = budget.seconds - self._telling - elapsed
+            limits.append(int(left / max(self._pace, 1e-6)))
+        return min(limits)
+
+    def _begin(self, state: GameState, seed: int) -> Growth:
+        batch = jax.tree.map(lambda x: jnp.asarray(x)[None], state)
+        return self._search.begin(self._variables, jax.random.fold_in(self._key, seed), batch)
+
+    def _rooted(self, position: Position) -> Growth:
+        """The tree of this position: the one at hand, a subtree of it, or a new one."""
+        growth, known = self._growth, len(self._path)
+        if growth is None or not self._reuse or position.actions[:known] != self._path:
+            return self._begin(position.state, len(position.actions))
+        for action in position.actions[known:]:
+            if not has_child(growth, np.int32(action)):
+                return self._begin(position.state, len(position.actions))
+            growth = self._search.keep(growth, jnp.array([action], jnp.int32))
+        return growth
+
+    def _analysis(self, growth: Growth, visits: int, seconds: float) -> Analysis:
+        told: Told = jax.device_get(tell(growth, self._search.conclude(growth)))
+        candidates = [
+            Candidate(
+                action=int(action),
+                visits=int(told.visits[action]),
+                value=float(told.qvalues[action]),
+                prior=float(told.prior[action]),
+                variation=(int(action), *(int(a) for a in line if a >= 0)),
+            )
+            for action, line in zip(told.best, told.lines, strict=True)
+            if told.visits[action] > 0
+        ]
+        candidates.sort(key=lambda c: c.action != int(told.action))  # the move itself comes first
+        return Analysis(
+            int(told.action), float(told.value), visits, seconds, tuple(candidates), np.asarray(told.policy)
+        )
+
+
+class Told(NamedTuple):
+    """What a tree of one game tells, still on the device."""
+
+    action: Array
+    value: Array
+    policy: Array
+    prior: Array
+    visits: Array
+    qvalues: Array
+    best: Array
+    """int32[K]: the most visited moves of the root."""
+    lines: Array
+    """int32[K, D]: how the game might go on after them, -1 after the end."""
+
+
+@jax.jit
+def counts(growth: Growth) -> tuple[Array, Array]:
+    """(simulations of the root, nodes in use) of the first tree."""
+    return growth.tree.node_visits[0, ROOT] - 1, growth.used[0]
+
+
+@jax.jit
+def has_child(growth: Growth, action: Array | np.int32) -> Array:
+    """bool[]: whether the first tree's root has visited `action`."""
+    return growth.tree.children_index[0, ROOT, action] != NONE
+
+
+@jax.jit
+def tell(growth: Growth, found: SearchOutput) -> Told:
+    """What the first of the trees tells."""
+    tree, found = jax.tree.map(lambda x: x[0], (growth.tree, found))
+    _, best = jax.lax.top_k(found.visits, min(REPORTED_MOVES, found.visits.shape[0]))
+    children = tree.children_index[ROOT, best]
+    lines = jax.vmap(functools.partial(principal_variation, tree))(children)
+    prior = jnp.exp(tree.children_prior_logits[ROOT])
+    return Told(found.action, found.value, found.policy, prior, found.visits, found.qvalues, best, lines)
+
+
+def room_for(game: Game, budget: Budget, analysis: bool = False) -> int:
+    """Nodes of a tree for this budget: a power of two, so that similar budgets share a program.
+
+    `analysis`: it may also be let run on until somebody stops it.
+    """
+    if budget.simulations is not None and budget.seconds is None and not analysis:
+        return 1 << max(budget.simulations + 1, 63).bit_length()
+    node = tree_memory(game, 1, 1) - tree_memory(game, 1, 0)
+    fitting = max(int(MAX_TREE_BYTES / node), 64)
+    most = 1 << min(fitting, MAX_NODES).bit_length() - 1
+    return max(most, room_for(game, Budget(budget.simulations))) if budget.simulations else most
+
+
+def agent_thinker(
+    name: str,
+    agent: Agent,
+    game: Game,
+    size: int,
+    budget: Budget,
+    *,
+    model: str | None = None,
+    search: str | None = None,
+    heuristic_weight: float | None = None,
+    reuse: bool = True,
+    analysis: bool = False,
+    seed: int = 0,
+) -> TreeThinker:
+    """An agent with its search."""
+    grown = agent.anytime(
+        game,
+        room_for(game, budget, analysis),
+        model=model,
+        search=search,
+        heuristic_weight=heuristic_weight,
+        sizes=(size,),
+    )
+    return TreeThinker(name, grown, agent.variables, reuse=reuse, seed=seed)
+
+
+@functools.cache
+def _rollouts(game: Game, capacity: int) -> AnytimeSearch:
+    return make_anytime(game, make_rollout_evaluate(game), SearchConfig("puct"), capacity)
+
+
+def rollout_thinker(name: str, game: Game, simulations: int, seed: int = 0) -> TreeThinker:
+    """Tree search with random playouts."""
+    search = _rollouts(game, room_for(game, Budget(simulations)))
+    return TreeThinker(name, search, seed=seed)
+
+
+class EngineThinker:
+    """A program of somebody else's; the budget is its own affair."""
+
+    def __init__(self, player: HostPlayer):
+        self.name = player.text
+        self._player = player
+        self._engine: Engine | None = None
+        self._lock = threading.Lock()
+
+    def prepare(self, position: Position) -> None:
+        """Starts the program."""
+        with self._lock:
+            self._engine = self._engine or self._player.open()
+
+    def think(self, position: Position, budget: Budget, stop: Stop, report: Report | None = None) -> Analysis:
+        """Asks it; a program that has failed is started anew for the next question."""
+        self.prepare(position)
+        began, game = time.monotonic(), self._player.game
+        skip, side = game.num_actions - 1, game.max_size
+        colour = int(position.state.to_play)
+        plies = [
+            # A pass that is refused is taken for one that the program makes by itself.
+            Ply(
+                1 if number % 2 == 0 else -1, None if action == skip else divmod(action, side), action == skip
+            )
+            for number, action in enumerate(position.actions)
+        ]
+        with self._lock:
+            assert self._engine is not None
+            try:
+                answer = self._engine.choose(plies, colour)
+            except EngineError:
+                self._engine.close()
+                self._engine = None
+                raise
+        seconds = time.monotonic() - began
+        if isinstance(answer, str):
+            return Analysis(skip, seconds=seconds, resigns=True)
+        action = skip if answer is None else answer[0] * side + answer[1]
+        if not position.state.legal[action]:
+            ours, theirs = draw(position.state), self._engine.board()
+            raise EngineError(
+                f"{self.name} moves {move_name(action, side)}, which our rules of {game.name} refuse; "
+                f"our board:\n{ours}\nits board:\n{theirs}"
+            )
+        return Analysis(action, seconds=seconds)
+
+    def close(self) -> None:
+        """Ends the program."""
+        with self._lock:
+            if self._engine is not None:
+                self._engine.close()
+                self._engine = None

@@ -1,0 +1,218 @@
+"""A game in progress: what may be played, taken back, saved and loaded, and how its players think."""
+
+import dataclasses
+import json
+import threading
+import time
+
+import jax
+import numpy as np
+import pytest
+
+from saz_jax.play.budget import Budget
+from saz_jax.play.clock import Clock
+from saz_jax.play.passing import is_own_eye, sensible
+from saz_jax.play.seats import cached_agent
+from saz_jax.play.session import Session, Setup
+from saz_jax.play.thinking import Analysis, Candidate, TreeThinker, agent_thinker, room_for
+from tests.tiny_agents import tiny_agent
+
+SIDE = 6
+
+
+@pytest.fixture(scope="module")
+def agent_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("agents") / "tiny.npz"
+    tiny_agent("othello", "model3", (SIDE,)).export(path)
+    return str(path)
+
+
+def othello(**changes):
+    return Session(Setup("othello", SIDE, **changes))
+
+
+def test_moves_are_played_taken_back_and_played_again():
+    session = othello()
+    first, second = session.legal_points()[:1], []
+    session.play(first[0])
+    second = session.legal_points()[0]
+    session.play(second)
+    assert session.moves == [(1, first[0]), (-1, second)]
+    board = session.drawing()
+    session.undo(2)
+    assert session.moves == []
+    session.redo(2)
+    assert session.drawing() == board
+    session.undo()
+    session.play(session.legal_points()[-1])
+    with pytest.raises(ValueError, match="nothing to play again"):
+        session.redo()
+
+
+def test_a_mistake_leaves_the_game_as_it_was():
+    session = othello()
+    before = session.version
+    for point in ((0, 0), None, (9, 9), (-1, 0)):
+        with pytest.raises(ValueError, match=r"illegal|off a board"):
+            session.play(point)
+    with pytest.raises(ValueError, match="turn"):
+        session.play((2, 2), colour=-1)
+    with pytest.raises(ValueError, match="take back"):
+        session.undo()
+    assert (session.version, session.moves) == (before, [])
+
+
+@pytest.mark.parametrize("size", [0, 2, 100, 10**9, -5])
+def test_sides_that_cannot_be_played_are_refused(size):
+    with pytest.raises(ValueError, match="side"):
+        Session(Setup("othello", size))
+
+
+def test_a_side_may_move_twice_where_the_other_may_pass():
+    session = Session(Setup("go", 5))
+    session.play((0, 0), colour=-1)
+    assert session.moves == [(1, None), (-1, (0, 0))]
+
+
+def test_json_and_sgf_give_the_game_back(tmp_path):
+    session = othello(dark="greedy", light="random")
+    session.record = tmp_path / "game.sgf"
+    for _ in range(5):
+        session.move()
+    again, other = othello(), othello()
+    again.load_json(json.loads(json.dumps(session.to_json())))
+    assert again.moves == session.moves
+    assert again.setup.dark == "greedy"
+    other.load_sgf(session.record.read_text())
+    assert other.moves == session.moves
+    other.load_sgf(session.to_sgf(), moves=2)
+    assert other.moves == session.moves[:2]
+    before = other.to_json()
+    for broken in ({}, [], {**before, "moves": ["A1"]}, {**before, "size": "6"}, {**before, "resigned": 7}):
+        with pytest.raises(ValueError, match=r"."):
+            other.load_json(broken)
+    assert other.to_json() == before
+
+
+def test_two_players_play_a_whole_game_and_the_result_is_the_score():
+    session = othello(dark="greedy", light="random")
+    while not session.over:
+        session.move()
+    score = int(session.view.board.sum())
+    assert session.outcome == np.sign(score)
+    assert session.result() in (f"B+{abs(score)}", f"W+{abs(score)}", "0")
+    with pytest.raises(ValueError, match="the game is over"):
+        session.move()
+
+
+def test_resigning_ends_the_game_and_is_taken_back():
+    session = othello()
+    session.resign()
+    assert (session.over, session.outcome, session.result()) == (True, -1, "W+R")
+    assert "RE[W+R]" in session.to_sgf()
+    session.undo()
+    assert not session.over
+
+
+def test_an_agent_thinks_within_its_budget_and_keeps_its_subtree(agent_file):
+    session = othello(dark=agent_file, light="random", budget=Budget(40))
+    session.prepare()
+    analysis = session.think()
+    assert analysis.simulations == 40
+    assert sum(c.visits for c in analysis.candidates) <= 40
+    assert analysis.candidates[0].action == analysis.action == analysis.candidates[0].variation[0]
+    assert sum(np.asarray(analysis.policy)) == pytest.approx(1, abs=1e-4)
+    thinker = session._thinkers[agent_file]
+    assert isinstance(thinker, TreeThinker)
+    session.move()
+    session.move()
+    growth = thinker._rooted(session._position())
+    assert int(growth.tree.node_visits[0, 0]) >= 1
+    board = np.asarray(growth.tree.states.board[0, 0])
+    np.testing.assert_array_equal(board, session.view.board)
+
+
+def test_an_agent_stops_when_it_is_told_to_and_when_its_time_is_over(agent_file):
+    session = othello(dark=agent_file, light=agent_file)
+    session.prepare()
+    stop, reports = threading.Event(), []
+
+    def hear(analysis):
+        reports.append(analysis)
+        stop.set()
+
+    analysis = session.think(Budget(seconds=20.0), stop, hear)
+    assert analysis.simulations >= reports[-1].simulations
+    assert analysis.seconds < 15
+    began = time.monotonic()
+    session.think(Budget(seconds=0.3))
+    assert time.monotonic() - began < 1.0
+
+
+def test_a_forced_move_is_not_thought_about():
+    session = Session(Setup("gomoku", 3, options={"k": 3}, dark="mcts:1000000", light="greedy"))
+    for point in ((0, 0), (0, 2), (0, 1), (1, 0), (1, 2), (1, 1), (2, 0), (2, 1)):
+        session.play(point)
+    assert session.point(session.think().action) == (2, 2)
+
+
+def test_an_agent_of_another_game_is_refused(agent_file):
+    with pytest.raises(ValueError, match="was trained on othello"):
+        Session(Setup("gomoku", 6, dark=agent_file))
+
+
+def test_agents_that_resign_do_so_after_hopeless_moves(agent_file):
+    session = othello(dark=agent_file, light="random", budget=Budget(2), resign=1.0)
+    for _ in range(20):
+        session.move()
+        if session.over:
+            break
+    assert session.resigned == 1
+    assert len(session.moves) == 4  # two hopeless moves of each side's turn, then the third
+
+
+def test_the_clock_shares_out_its_time():
+    clock = Clock(main=60.0)
+    first = clock.allows(1, 30)
+    assert first is not None
+    assert first == pytest.approx(1.9)
+    clock.spend(1, 10)
+    clock.left[1] = 30.0
+    assert clock.allows(1, 30) == pytest.approx(0.9)
+    assert Clock(per_move=5.0).allows(-1, 3) == pytest.approx(4.4)
+    assert Clock().allows(1, 3) is None
+    overtime = Clock(main=0.0, overtime=10.0, stones=5)
+    assert overtime.allows(1, 100) == pytest.approx(1.7)
+    assert Clock(main=0.0).budget(Budget(50), 1, 40) == Budget(50, 0.0)
+    assert Clock().budget(Budget(50), 1, 40) == Budget(50)
+
+
+def board_of(*rows):
+    return np.array([[{"X": 1, "O": -1, ".": 0}[c] for c in row] for row in rows], np.int8)
+
+
+def test_a_won_game_is_ended_and_a_lost_score_never_passed_into():
+    board = board_of(".X.", "XXX", "OO.")
+    legal = np.append((board == 0).reshape(-1), True)
+    analysis = Analysis(9, 0.0, candidates=(Candidate(0, 5, 0.0, 0.1, (0,)), Candidate(8, 3, 0.0, 0.1, (8,))))
+    asked = {"board": board, "legal": legal, "side": 3, "to_play": 1}
+    assert sensible(analysis, **asked, margin=3.0, ends=False) == 9
+    assert sensible(dataclasses.replace(analysis, action=8), **asked, margin=3.0, ends=True) == 9
+    assert is_own_eye(board, (0, 0), 1)
+    assert sensible(analysis, **asked, margin=-3.0, ends=True) == 8  # the most visited one fills an eye
+    assert sensible(analysis, **{**asked, "legal": legal & (np.arange(10) != 8)}, margin=-3.0, ends=True) == 9
+
+
+def test_searches_of_similar_budgets_share_one_program():
+    agent = tiny_agent("othello", "model3", (SIDE,))
+    game = agent.game(SIDE)
+    rooms = {room_for(game, Budget(n)) for n in (40, 50, 60)}
+    assert rooms == {64}
+    one, other = (agent_thinker("a", agent, game, SIDE, Budget(n)) for n in (40, 60))
+    assert one._search is other._search
+    assert room_for(game, Budget(seconds=1)) >= 1024
+
+
+def test_agents_are_read_once(agent_file):
+    assert cached_agent(agent_file) is cached_agent(agent_file)
+    assert jax.tree.leaves(cached_agent(agent_file).variables)
