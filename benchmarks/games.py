@@ -80,8 +80,9 @@ def main() -> None:
         ("othello8", "othello", 8, 5, 11),  # 60 moves: whole games, which end at about that length
         ("go9", "go", 9, 5, 9),
         ("go19", "go", 19, 1, 5),
+        ("hex11", "hex", 11, 5, 11),
     ):
-        rival = "othello" if game == "othello" else f"go_{size}x{size}"
+        rival = f"go_{size}x{size}" if game == "go" else game
         we, they = measure(ours(game, [size]), theirs(rival), steps=steps, rounds=rounds)
         figures |= {
             f"{key}_steps_per_second": we,

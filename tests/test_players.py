@@ -11,8 +11,7 @@ from saz_jax import make_game
 from saz_jax.agents import players
 from saz_jax.agents.players import greedy_player, random_player
 from saz_jax.games.playthrough import random_games
-
-NAMES = ["othello", "gomoku", "go"]
+from tests.built_in import NAMES
 
 
 def repeated(state, times):

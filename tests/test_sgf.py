@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 import saz_jax
 from saz_jax.render import sgf
+from tests.built_in import NAMES
 
-GAMES = {name: saz_jax.make_game(name, max_size=7) for name in ("othello", "gomoku", "go")}
+GAMES = {name: saz_jax.make_game(name, max_size=7) for name in NAMES}
 
 
 def random_game(game: saz_jax.Game, size: int, seed: int) -> tuple[list[int], saz_jax.GameState]:
@@ -34,7 +35,7 @@ def test_whole_random_games_survive_the_round_trip(name, size, seed):
     assert (record.game.name, record.size) == (name, size)
 
 
-@pytest.mark.parametrize(("name", "kind"), [("go", 1), ("othello", 2), ("gomoku", 4)])
+@pytest.mark.parametrize(("name", "kind"), [("go", 1), ("othello", 2), ("gomoku", 4), ("hex", 11)])
 def test_the_file_names_the_kind_of_game_its_side_and_the_players(name, kind):
     text = sgf.to_sgf(GAMES[name], 6, [], dark="greedy", light="a]b")
     for part in (f"GM[{kind}]", "SZ[6]", "FF[4]", "PB[greedy]", r"PW[a\]b]"):
@@ -68,6 +69,25 @@ def test_komi_and_k_come_back_from_the_file_unless_told_otherwise():
     assert dict(sgf.from_sgf(text, komi=0.5).game.options)["komi"] == 0.5
     tictactoe = saz_jax.make_game("gomoku", max_size=3, k=3)
     assert sgf.from_sgf(sgf.to_sgf(tictactoe, 3, [4])).game is tictactoe
+
+
+def test_hex_is_written_as_sgf_has_it():
+    game = saz_jax.make_game("hex", max_size=12, swap=True)
+    actions = (10 * 12 + 2, 144, 0)
+    written = sgf.to_sgf(game, 11, actions)
+    assert ";B[c11];W[swap-pieces];B[a1])" in written
+    record = sgf.from_sgf(written, max_size=12)
+    assert (record.game, record.size, record.actions) == (game, 11, actions)
+
+
+def test_hex_files_of_others_are_read():
+    assert sgf.from_sgf("(;GM[11];B[K11];W[a1])").actions == (120, 0)  # 11 x 11 unless it says otherwise
+    swapped = "(;GM[11]SZ[5];B[b1];W[swap-pieces])"
+    assert sgf.from_sgf(swapped, swap=True).actions == (1, 25)
+    with pytest.raises(ValueError, match=r"move 2 \(pass\) is illegal in hex"):
+        sgf.from_sgf(swapped)
+    with pytest.raises(ValueError, match=r"\[bb\] is off .* points from a1 to e5, or swap-pieces"):
+        sgf.from_sgf("(;GM[11]SZ[5];B[bb])")
 
 
 def test_the_komi_of_the_board_side_is_written_where_none_was_chosen():

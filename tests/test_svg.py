@@ -7,6 +7,7 @@ import pytest
 
 import saz_jax
 from saz_jax.render import svg, text
+from tests.built_in import NAMES
 
 SPACE = "{http://www.w3.org/2000/svg}"
 DRAWING = "X....\n.O...\n..X..\n.....\n....O"
@@ -26,7 +27,7 @@ def stones(picture: str, colour: str) -> list[ElementTree.Element]:
     return elements(picture, "circle", fill=f"url(#{colour})")
 
 
-@pytest.mark.parametrize("game", ["othello", "gomoku", "go"])
+@pytest.mark.parametrize("game", NAMES)
 @pytest.mark.parametrize("size", [5, 7, 9, 13, 19])
 def test_every_style_and_size_is_well_formed(game, size):
     state = saz_jax.make_game("gomoku", max_size=19).init(size)
@@ -49,6 +50,30 @@ def test_rows_go_down_and_columns_go_right(state):
 
 def test_the_games_look_different(state):
     assert svg.render(state, "othello") != svg.render(state, "go") == svg.render(state, "gomoku")
+    assert svg.render(state, "hex") != svg.render(state, "othello")
+
+
+def test_hexagons_touch_their_six_neighbours_and_no_others(state):
+    cells = [e.attrib["points"].split() for e in elements(svg.render(state, "hex"), "polygon")]
+    assert len(cells) == 25
+    middle = set(cells[12])
+    shared = {divmod(i, 5): len(middle & set(cell)) for i, cell in enumerate(cells)}
+    assert {cell for cell, corners in shared.items() if corners == 2} == {
+        (2 + row, 2 + column) for row, column in saz_jax.make_game("hex", 7).directions
+    }
+
+
+def test_a_board_of_hexagons_is_wider_than_high_and_shows_whose_sides_are_which(state):
+    picture = svg.render(state, "hex", heat=np.ones((5, 5)), width=300)
+    root = ElementTree.fromstring(picture)
+    assert int(root.attrib["width"]) == 300 > int(root.attrib["height"])
+    assert len(elements(picture, "polyline", stroke="#1b1b1b")) == 2
+    assert len(elements(picture, "polyline", stroke="#fdfcf8")) == 2
+    assert len(elements(picture, "polygon", **{"class": "heat"})) == 25
+    (_, lower) = stones(picture, "light")
+    width, height = map(float, root.attrib["viewBox"].split()[2:])
+    assert svg.MARGIN < float(lower.attrib["cx"]) < width - svg.MARGIN
+    assert svg.MARGIN < float(lower.attrib["cy"]) < height - svg.MARGIN
 
 
 @pytest.mark.parametrize(("size", "dots"), [(5, 0), (8, 4), (9, 5), (13, 5), (19, 9)])

@@ -34,6 +34,20 @@ def test_dark_is_x_light_is_o_and_only_the_live_part_is_drawn():
     assert text.draw(OTHELLO.init(4)) == "....\n.OX.\n.XO.\n...."
 
 
+def test_rows_of_hexagons_are_slanted():
+    game = saz_jax.make_game("hex", max_size=11)
+    state = text.parse(game, "X..\n .O.\n  ..X", to_play=-1)
+    assert text.show(state, last_move=12, game=game).splitlines()[:-1] == [
+        "  A B C",
+        "1 ● · ·",
+        " 2 ·(○)·",
+        "  3 · · ●",
+    ]
+    assert text.show(state, last_move=12).splitlines()[2] == "2 ·(○)·"
+    rows = text.show(game.init(11), game="hex").splitlines()[1:12]
+    assert [row.index("·") for row in rows] == list(range(3, 14))
+
+
 def test_spaces_indentation_and_empty_lines_do_not_count():
     drawing = """
 

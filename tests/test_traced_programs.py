@@ -11,6 +11,7 @@ from saz_jax.config import GINConfig, LearnerConfig, SearchConfig, SelfPlayConfi
 from saz_jax.training import traced_programs
 from saz_jax.training.iteration import iterate, make_program, start
 from saz_jax.training.traced_programs import remembered
+from tests.built_in import NAMES
 
 TINY = TrainConfig(
     model="model3",
@@ -80,7 +81,7 @@ def test_a_folder_that_cannot_be_written_costs_a_warning(double, caplog):
     assert "trace its programs again" in caplog.text
 
 
-@pytest.mark.parametrize("game", ["othello", "gomoku", "go"])
+@pytest.mark.parametrize("game", NAMES)
 def test_training_takes_the_same_steps_with_and_without_them(game, tmp_path):
     config, ends = dataclasses.replace(TINY, game=game), []
     for folder in (None, tmp_path, tmp_path):

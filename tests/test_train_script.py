@@ -15,6 +15,7 @@ from rich.console import Console
 
 from experiments import train as script
 from saz_jax.agents.agent import load_agent
+from tests.built_in import NAMES
 
 ROOT = Path(__file__).parent.parent
 TINY = [
@@ -32,7 +33,7 @@ def train(*arguments, **kwargs):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("game", ["othello", "gomoku", "go"])
+@pytest.mark.parametrize("game", NAMES)
 def test_the_smoke_preset_trains_each_game_end_to_end(game, tmp_path):
     done = train("--game", game, "--preset", "smoke", "--workdir", tmp_path / "run")
     assert done.returncode == 0, done.stderr
