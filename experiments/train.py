@@ -155,7 +155,7 @@ def train(console: Console, arguments: Arguments, workdir: Path, cache: Path | N
     terminate_like_interrupt()
     config = arguments.settings
     agent = load_agent(arguments.init_from) if arguments.init_from else None
-    console.print(f"{config.model} learns {config.game} on sides {list(config.sizes)} in {workdir}")
+    console.print(f"{config.model} learns {config.game} on boards {list(config.boards)} in {workdir}")
     console.print("compiling" + ("; the next start is quicker, from the compilation cache" if cache else ""))
     check_installed(arguments.log_to)
     sinks: list[Sink] = []

@@ -105,6 +105,7 @@ def _position(board: Array, size: Array | int, to_play: Array | int, move_count:
     free = inside & (board == 0)
     return GameState(
         board=board.astype(jnp.int8),
+        points=boards.live_points(size, board.shape[0]),
         size=jnp.asarray(size, jnp.int32),
         to_play=jnp.asarray(to_play, jnp.int8),
         legal=jnp.append(free.reshape(-1) & ~terminated, terminated),

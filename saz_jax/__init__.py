@@ -8,7 +8,7 @@ from saz_jax import config
 from saz_jax.agents.agent import Agent, load_agent
 from saz_jax.agents.players import greedy_player, random_player
 from saz_jax.arena.matches import play_match
-from saz_jax.games import make_game
+from saz_jax.games import make_game, shapes
 from saz_jax.render import sgf, svg, text
 from saz_jax.types import Evaluation, Game, GameState, Player, SearchOutput
 
@@ -32,6 +32,7 @@ __all__ = [
     "play_match",
     "random_player",
     "sgf",
+    "shapes",
     "svg",
     "text",
     "training",

@@ -4,8 +4,13 @@ SGF numbers the kinds of game: Go is GM[1], Othello GM[2] and Gomoku GM[4]; a ga
 properties it needs in `Game.sgf`.  sgfmill reads and writes the tree and leaves GM alone.  Moves are in Go's
 notation for all games: two letters, column then row from the top left, empty for pass; they are written and
 read here, as sgfmill's writer has no letter for the 26th line.
+
+A board that is no square has `SZ[columns:rows]`, as FF[4] says.  Points that are missing from that rectangle
+stand in the root in a private property, `XH` (holes): a list of points, such as `XH[aa][ba]`.  Programs that
+do not know it show the whole rectangle.
 """
 
+import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -13,13 +18,15 @@ import jax
 import numpy as np
 
 from saz_jax.config.registry import GAMES
+from saz_jax.games.notation import live_board, live_shape, move_name
 from saz_jax.games.registry import look_at, make_game
-from saz_jax.render.text import live_board, move_name
 from saz_jax.types import Game, GameState
 
 MAX_SIZE = 26
 """sgfmill's limit: the small letters."""
 COLOURS = {1: "B", -1: "W"}
+HOLES = "XH"
+"""Our private property: points that are missing from the rectangle of SZ."""
 
 
 class Record(NamedTuple):
@@ -30,21 +37,28 @@ class Record(NamedTuple):
     """Live side n."""
     actions: tuple[int, ...]
     """Actions on the padded board of `game`, passes included."""
+    points: np.ndarray
+    """bool[N, N]: the points of the board, as `game.init` takes them."""
 
 
-def to_sgf(game: Game, size: int, actions: Iterable[int], dark: str = "", light: str = "") -> str:
-    """The game of `actions` (padded, passes included) as SGF; its result if it has ended, and the names."""
+def to_sgf(game: Game, shape: Any, actions: Iterable[int], dark: str = "", light: str = "") -> str:
+    """The game of `actions` (padded, passes included) as SGF; its result if it has ended, and the names.
+
+    shape: of the board, as `game.init` takes it.
+    """
     if game.sgf is None:
         raise ValueError(
             f"{game.name} has no game type in SGF; give its maker `sgf=SGFFormat(game_type=...)`"
         )
+    state, step = game.init(shape), jax.jit(game.step)
+    size = int(state.size)
     if size > MAX_SIZE:
         raise ValueError(f"board side {size} exceeds what SGF can hold here; use at most {MAX_SIZE}")
-    state, step = game.init(size), jax.jit(game.step)
     tree = _sgfmill().Sgf_game(size)
     root = tree.get_root()
     root.set("GM", game.sgf.game_type)
-    for identifier, value in {"PB": dark, "PW": light, **game.sgf.write(size)}.items():
+    _write_shape(root, live_shape(state))
+    for identifier, value in {"PB": dark, "PW": light, **game.sgf.write(np.asarray(state.points))}.items():
         if value != "":
             root.set(identifier, value)
     if live_board(state).any():
@@ -68,9 +82,13 @@ def from_sgf(text: str, max_size: int | None = None, **options: Any) -> Record:
     A side that must pass passes even if the file leaves that out.  Variations and comments are skipped.
     """
     file = _read(text)
-    game = make_game(file.name, file.size if max_size is None else max_size, **(file.options | options))
-    state, step, skip = game.init(file.size), jax.jit(game.step), game.num_actions - 1
-    if any(not _are_stones(group, live_board(state)) for group in file.stones):
+    size = max(file.points.shape)
+    game = make_game(file.name, size if max_size is None else max_size, **(file.options | options))
+    is_square = file.points.all() and file.points.shape == (size, size)
+    state, step = game.init(size if is_square else file.points), jax.jit(game.step)
+    skip = game.num_actions - 1
+    opening = np.asarray(state.board)[:size, :size]
+    if any(not _are_stones(group, opening) for group in file.stones):
         raise ValueError("the file sets up stones (AB, AW, AE); only games from the opening are read")
     actions = []
     for number, (player, raw) in enumerate(file.moves, start=1):
@@ -80,17 +98,18 @@ def from_sgf(text: str, max_size: int | None = None, **options: Any) -> Record:
             state = step(state, skip)
         if state.to_play != player and not state.terminated:
             raise ValueError(f"move {number} is {COLOURS[player]}'s out of turn; the sides must alternate")
-        actions.append(_action(raw, number, file.size, game.max_size))
+        actions.append(_action(raw, number, size, game.max_size))
         _check(game, state, actions[-1], number)
         state = step(state, actions[-1])
-    return Record(game, file.size, tuple(actions))
+    return Record(game, size, tuple(actions), np.asarray(state.points))
 
 
 class _File(NamedTuple):
     """What a file says, before the rules have seen it."""
 
     name: str
-    size: int
+    points: np.ndarray
+    """bool[rows, columns]"""
     options: dict[str, Any]
     moves: list[tuple[int, bytes]]
     """(player, raw value)"""
@@ -100,11 +119,12 @@ class _File(NamedTuple):
 
 def _read(text: str) -> _File:
     try:
-        tree = _sgfmill().Sgf_game.from_string(text)
+        tree, shape = _read_tree(text)
         root, nodes = tree.get_root(), tree.get_main_sequence()
         kind = root.get("GM") if root.has_property("GM") else 1
         properties = {name: root.get(name) for name in ("KM", "RU") if root.has_property(name)}
         stones = [node.get_setup_stones() for node in nodes if node.has_setup_stones()]
+        points = _read_shape(root, *shape)
     except ValueError as error:
         raise ValueError(f"not a game in SGF ({error}); give one (;FF[4]GM[...]SZ[...] ...) tree") from error
     known = game_types()
@@ -118,7 +138,38 @@ def _read(text: str) -> _File:
         raise ValueError(f"this game of {name} does not tell its board side; add SZ[...] to its first node")
     options = dict(about.read(properties))
     moves = [(1 if colour == "b" else -1, raw) for colour, raw in (n.get_raw_move() for n in nodes) if colour]
-    return _File(name, tree.get_size(), options, moves, stones)
+    return _File(name, points, options, moves, stones)
+
+
+def _read_tree(text: str) -> tuple[Any, tuple[int, int]]:
+    """sgfmill's tree of a game, and its rows and columns; sgfmill itself knows squares only."""
+    coarse = _sgfmill().sgf_grammar.parse_sgf_game(text.encode())
+    root = coarse.sequence[0]
+    rectangle = re.fullmatch(rb"\s*(\d{1,3})\s*:\s*(\d{1,3})\s*", root.get("SZ", [b""])[0])
+    if rectangle:
+        root["SZ"] = [str(max(map(int, rectangle.groups()))).encode()]
+    tree = _sgfmill().Sgf_game.from_coarse_game_tree(coarse, override_encoding="utf-8")
+    size = tree.get_size()
+    return tree, (int(rectangle[2]), int(rectangle[1])) if rectangle else (size, size)
+
+
+def _read_shape(root: Any, rows: int, columns: int) -> np.ndarray:
+    """bool[rows, columns]: the rectangle without its holes."""
+    points = np.ones((rows, columns), bool)
+    for raw in root.get_raw_list(HOLES) if root.has_property(HOLES) else ():
+        column, row = (byte - ord("a") for byte in raw) if len(raw) == 2 else (-1, -1)
+        if not (0 <= row < rows and 0 <= column < columns):
+            raise ValueError(f"{HOLES}[{raw.decode(errors='replace')}] is off its {rows} x {columns} board")
+        points[row, column] = False
+    return points
+
+
+def _write_shape(root: Any, points: np.ndarray) -> None:
+    rows, columns = points.shape
+    if rows != columns:
+        root.set_raw("SZ", f"{columns}:{rows}".encode())
+    if not points.all():
+        root.set_raw_list(HOLES, [_letters(*point).encode() for point in np.argwhere(~points)])
 
 
 def game_types() -> dict[int, str]:

@@ -1,11 +1,12 @@
 """Positions as SVG pictures: stones on green squares, or on a wooden board where its lines cross."""
 
+import itertools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from saz_jax.games.notation import column_name, live_board, move_name
+from saz_jax.games.notation import column_name, live_board, live_shape, move_name
 from saz_jax.games.registry import look_at
 from saz_jax.types import Game, GameState
 
@@ -55,25 +56,25 @@ def render(
     """A picture of one position, `width` pixels wide.
 
     game: the game or its name; it says whether stones lie on squares or where lines cross.
-    heat: float[V], float[N, N] or float[n, n], one number per point, for example a policy or Q-values.  The
-      largest magnitude is painted in full colour, positive warm and negative blue; NaN and pass are left out.
+    heat: float[V], float[N, N] or float[rows, columns], one number per point, for example a policy or
+      Q-values.  The largest magnitude is painted in full colour, positive warm and negative blue; NaN and
+      pass are left out.
     last_move: the action to mark.
     """
-    board, max_size = live_board(state), state.board.shape[0]
-    size = len(board)
-    side = size * CELL + 2 * MARGIN
+    board, points, max_size = live_board(state), live_shape(state), state.board.shape[0]
+    down, across = (length * CELL + 2 * MARGIN for length in board.shape)
     style = (game if isinstance(game, Game) else look_at(game)).stones_on
     palette, grid = {"squares": (GREEN, _squares), "lines": (WOOD, _lines)}[style]
     parts = [
         '<svg xmlns="http://www.w3.org/2000/svg"',
-        f'     width="{width}" height="{width}" viewBox="0 0 {side} {side}">',
+        f'     width="{width}" height="{width * down / across:g}" viewBox="0 0 {across} {down}">',
         DEFINITIONS,
-        f'<rect width="{side}" height="{side}" rx="6" fill="{palette.frame}"/>',
-        *grid(size),
-        *_coordinates(size, palette.text),
+        f'<rect width="{across}" height="{down}" rx="6" fill="{palette.frame}"/>',
+        *grid(points),
+        *_coordinates(points, palette.text),
     ]
     if heat is not None:
-        parts += _heat(_live_heat(heat, size, max_size), max_size, palette)
+        parts += _heat(_live_heat(heat, points, max_size), max_size, palette)
     for row, column in np.argwhere(board):
         parts.append(_circle(row, column, 0.45, f"url(#{STONES[int(board[row, column])]})"))
     if last_move is not None and 0 <= last_move < max_size * max_size:
@@ -91,21 +92,48 @@ def _circle(row: int, column: int, radius: float, fill: str) -> str:
     return f'<circle cx="{_centre(column):g}" cy="{_centre(row):g}" r="{radius * CELL:g}" fill="{fill}"/>'
 
 
-def _squares(size: int) -> Iterator[str]:
-    far = MARGIN + size * CELL
-    yield f'<rect x="{MARGIN}" y="{MARGIN}" width="{size * CELL}" height="{size * CELL}" fill="#2e8b57"/>'
-    ticks = [MARGIN + CELL * i for i in range(size + 1)]
-    path = "".join(f"M{t} {MARGIN}V{far}M{MARGIN} {t}H{far}" for t in ticks)
-    yield f'<path d="{path}" stroke="#1c5a38" stroke-width="1.5" stroke-linecap="square"/>'
+def _squares(points: np.ndarray) -> Iterator[str]:
+    """Green squares in their frame, drawn as runs: a whole board is one square with lines across it."""
+    rows, columns = points.shape
+    if points.all():
+        right, low = MARGIN + columns * CELL, MARGIN + rows * CELL
+        size = f'width="{columns * CELL}" height="{rows * CELL}"'
+        yield f'<rect x="{MARGIN}" y="{MARGIN}" {size} fill="#2e8b57"/>'
+        down = [f"M{MARGIN + CELL * i} {MARGIN}V{low}" for i in range(columns + 1)]
+        across = [f"M{MARGIN} {MARGIN + CELL * i}H{right}" for i in range(rows + 1)]
+        path = "".join(line for lines in itertools.zip_longest(down, across, fillvalue="") for line in lines)
+        yield f'<path d="{path}" stroke="#1c5a38" stroke-width="1.5" stroke-linecap="square"/>'
+        return
+    for row, column in np.argwhere(points).tolist():
+        corner = f'x="{MARGIN + column * CELL}" y="{MARGIN + row * CELL}"'
+        style = 'fill="#2e8b57" stroke="#1c5a38" stroke-width="1.5"'
+        yield f'<rect class="point" {corner} width="{CELL}" height="{CELL}" {style}/>'
 
 
-def _lines(size: int) -> Iterator[str]:
-    near, far = _centre(0), _centre(size - 1)
-    ticks = [_centre(i) for i in range(size)]
-    path = "".join(f"M{t:g} {near:g}V{far:g}M{near:g} {t:g}H{far:g}" for t in ticks)
+def _lines(points: np.ndarray) -> Iterator[str]:
+    """Lines from point to point."""
+    rows, columns = points.shape
+    path = "".join(
+        part
+        for down, across in itertools.zip_longest(_runs(points.T), _runs(points), fillvalue=None)
+        for part in (
+            f"M{_centre(down[0]):g} {_centre(down[1]):g}V{_centre(down[2]):g}" if down else "",
+            f"M{_centre(across[1]):g} {_centre(across[0]):g}H{_centre(across[2]):g}" if across else "",
+        )
+    )
     yield f'<path d="{path}" stroke="#5c4019" stroke-width="1.2" stroke-linecap="square"/>'
-    for row, column in _star_points(size):
-        yield _circle(row, column, 0.09, "#5c4019")
+    if points.all() and rows == columns:
+        for row, column in _star_points(rows):
+            yield _circle(row, column, 0.09, "#5c4019")
+
+
+def _runs(points: np.ndarray) -> Iterator[tuple[int, int, int]]:
+    """(row, first column, last column) of the points that follow one another in a row."""
+    for row, there in enumerate(points.tolist()):
+        for present, run in itertools.groupby(range(len(there)), there.__getitem__):
+            if present:
+                first, *rest = run
+                yield row, first, rest[-1] if rest else first
 
 
 def _star_points(size: int) -> list[tuple[int, int]]:
@@ -120,24 +148,28 @@ def _star_points(size: int) -> list[tuple[int, int]]:
     return points if size >= 17 else corners_and_centre
 
 
-def _coordinates(size: int, colour: str) -> Iterator[str]:
+def _coordinates(points: np.ndarray, colour: str) -> Iterator[str]:
+    rows, columns = points.shape
     font = f'font-family="sans-serif" font-size="13" fill="{colour}" text-anchor="middle"'
-    for i in range(size):
-        yield f'<text x="{_centre(i):g}" y="{MARGIN * 0.68:g}" {font}>{column_name(i)}</text>'
-        yield f'<text x="{MARGIN * 0.5:g}" y="{_centre(i) + 4:g}" {font}>{i + 1}</text>'
+    for i in range(max(rows, columns)):
+        if i < columns:
+            yield f'<text x="{_centre(i):g}" y="{MARGIN * 0.68:g}" {font}>{column_name(i)}</text>'
+        if i < rows:
+            yield f'<text x="{MARGIN * 0.5:g}" y="{_centre(i) + 4:g}" {font}>{i + 1}</text>'
 
 
-def _live_heat(heat: Any, size: int, max_size: int) -> np.ndarray:
-    """float[n, n] from any of the accepted shapes."""
+def _live_heat(heat: Any, points: np.ndarray, max_size: int) -> np.ndarray:
+    """float[rows, columns] from any of the accepted shapes, 0 where there is no point."""
+    rows, columns = points.shape
     values = np.asarray(heat, float)
     if values.shape == (max_size * max_size + 1,):
         values = values[:-1].reshape(max_size, max_size)
-    if values.shape not in ((max_size, max_size), (size, size)):
+    if values.shape not in ((max_size, max_size), (rows, columns)):
         raise ValueError(
             f"heat has shape {values.shape}; give ({max_size * max_size + 1},), ({max_size}, {max_size}) "
-            f"or ({size}, {size})"
+            f"or ({rows}, {columns})"
         )
-    return values[:size, :size]
+    return np.where(points, values[:rows, :columns], 0)
 
 
 def _heat(values: np.ndarray, max_size: int, palette: Palette) -> Iterator[str]:

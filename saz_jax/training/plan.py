@@ -39,7 +39,9 @@ def make_plan(program: Program, state: RunState) -> Plan:
     key = jax.random.key(config.seed)
     blank = Positions.blank(program.game.max_size, config.learner.batch_size)
     seen = blank.observation
-    seen = seen._replace(size=seen.size + min(config.sizes), to_play=seen.to_play + 1)
+    seen = seen._replace(
+        points=~seen.points, size=seen.size + program.game.max_size, to_play=seen.to_play + 1
+    )
     blank = blank._replace(observation=seen)
     batch = devices.split(program.mesh, as_batch(blank))
     play_seconds, play_compile = _timed(program.play, state.learner.average, key, state.games)
