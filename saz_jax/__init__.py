@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from saz_jax import agents, arena, config, games, graphs, models, networks, render, search, storage
 from saz_jax.agents import Agent, greedy_player, load_agent, random_player
 from saz_jax.arena import play_match
-from saz_jax.games import check_game, make_game, register_game
+from saz_jax.games import check_game, make_game, register_game, shapes
 from saz_jax.graphs import register_prior
 from saz_jax.models import register_model
 from saz_jax.networks import register_network
@@ -71,6 +71,7 @@ __all__ = [
     "render",
     "search",
     "sgf",
+    "shapes",
     "storage",
     "studies",
     "svg",

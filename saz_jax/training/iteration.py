@@ -19,6 +19,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from saz_jax.config import TrainConfig
 from saz_jax.config.registry import MODELS, NETWORKS, PRIORS, SEARCHES
 from saz_jax.games import make_game
+from saz_jax.games.shapes import make_boards
 from saz_jax.models import registry as models
 from saz_jax.search.memory import check_memory
 from saz_jax.search.tree_search import check as check_search
@@ -80,11 +81,11 @@ def make_program(config: TrainConfig, traced: Path | None = None) -> Program:
     mesh = devices.make_mesh()
     devices.check_divides(mesh, "selfplay.games", config.selfplay.games)
     devices.check_divides(mesh, "learner.batch_size", config.learner.batch_size)
-    game = make_game(config.game, max(config.sizes), **config.game_options)
-    for size in config.sizes:
-        jax.eval_shape(functools.partial(game.init, size))  # refuses a bad side, computes nothing
+    game = make_game(config.game, max(config.sides), **config.game_options)
+    for shape in make_boards(config.shapes, game.max_size).points if config.shapes else config.sizes:
+        jax.eval_shape(functools.partial(game.init, shape))  # refuses a bad side or shape, computes nothing
     model = models.make_model(config.model_config, game)
-    models.check_sizes(model, config.sizes)
+    models.check_sizes(model, config.sides)
     if mesh.size > 1 or not _is_ours(game, config):
         traced = None
     playing = model.evaluate
@@ -93,7 +94,7 @@ def make_program(config: TrainConfig, traced: Path | None = None) -> Program:
     init_learner, learn = make_learner(model.network, config.learner, game.symmetries)
     everywhere = NamedSharding(mesh, PartitionSpec())
     begin = make_begin(config, game, model)
-    play = make_play(game, playing, config.search, config.selfplay, config.sizes, CHUNK, mesh)
+    play = make_play(game, playing, config.search, config.selfplay, config.boards, CHUNK, mesh)
     if traced is not None:
         begin = remembered(begin, traced, "begin", config)
         play = remembered(play, traced, "play", config)
@@ -122,7 +123,7 @@ def _is_ours(game: Game, config: TrainConfig) -> bool:
 
 def make_begin(config: TrainConfig, game: Game, model: Model) -> Callable[[int], tuple[Variables, GameState]]:
     """seed -> untrained weights and the first games; operation by operation they would take seconds."""
-    new_games = make_new_games(game, config.sizes, config.selfplay.favour, config.selfplay.max_opening_moves)
+    new_games = make_new_games(game, config.boards, config.selfplay.favour, config.selfplay.max_opening_moves)
 
     @jax.jit
     def begin(seed: int) -> tuple[Variables, GameState]:
@@ -134,8 +135,9 @@ def make_begin(config: TrainConfig, game: Game, model: Model) -> Callable[[int],
 
 def check(config: TrainConfig) -> None:
     """Raise `ValueError` for settings that make no sense, alone or together."""
-    if not config.sizes or len(set(config.sizes)) != len(config.sizes):
-        raise ValueError(f"sizes={config.sizes}; name each board side once, at least one")
+    if not config.boards or len(set(config.boards)) != len(config.boards):
+        name, given = ("shapes", config.shapes) if config.shapes else ("sizes", config.sizes)
+        raise ValueError(f"{name}={given}; name each board once, at least one")
     if isinstance(config.seed, bool) or not isinstance(config.seed, int) or not 0 <= config.seed < 2**32:
         raise ValueError(f"seed={config.seed}; use a whole number from 0 to {2**32 - 1}")
     selfplay, learner, search = config.selfplay, config.learner, config.search
@@ -171,7 +173,7 @@ def check(config: TrainConfig) -> None:
 
 def check_memory_of(config: TrainConfig) -> None:
     """Refuse self-play whose search trees do not fit into memory, before anything is compiled."""
-    game = make_game(config.game, max(config.sizes), **config.game_options)
+    game = make_game(config.game, max(config.sides), **config.game_options)
     check_memory(game, config.selfplay.games, config.search.simulations)
 
 

@@ -147,7 +147,6 @@ def transformed(position: Batch, which: Array) -> Batch:
     seen = position.observation
     side = seen.board.shape[0]
     source = symmetry(which, seen.size, side)
-    turned = seen._replace(
-        board=seen.board.reshape(-1)[source[:-1]].reshape(side, side), legal=seen.legal[source]
-    )
+    board, points = (x.reshape(-1)[source[:-1]].reshape(side, side) for x in (seen.board, seen.points))
+    turned = seen._replace(board=board, points=points, legal=seen.legal[source])
     return position._replace(observation=turned, policy=position.policy[source])

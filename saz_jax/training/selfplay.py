@@ -1,6 +1,6 @@
-"""Self-play as one compiled program: `vmap` over games, `scan` over moves, every board side in one batch."""
+"""Self-play as one compiled program: `vmap` over games, `scan` over moves, every board in one batch."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import jax
@@ -10,6 +10,7 @@ from jax.sharding import Mesh, PartitionSpec
 
 from saz_jax.config import SearchConfig, SelfPlayConfig
 from saz_jax.games.board import random_move, where_states
+from saz_jax.games.shapes import Boards, draw_boards, make_boards
 from saz_jax.graphs.topology import observe
 from saz_jax.search.tree_search import make_search
 from saz_jax.training.devices import AXIS
@@ -36,21 +37,28 @@ PlayFn = Callable[[Variables, Array, GameState], tuple[GameState, Moves]]
 
 
 def size_weights(count: int, favour: str) -> np.ndarray:
-    """float32[count]: how often a new game takes each of `count` board sides, ascending."""
+    """float32[count]: how often a new game takes each of `count` boards, the smallest first."""
     falling = np.arange(count, 0, -1, dtype=np.float32)
     weights = {"small": falling, "large": falling[::-1], "none": np.ones_like(falling)}[favour]
     return weights / weights.sum()
 
 
 def make_new_games(
-    game: Game, sizes: tuple[int, ...], favour: str, max_opening_moves: int = 0
+    game: Game, shapes: Sequence[int | str], favour: str, max_opening_moves: int = 0
 ) -> Callable[[Array, int], GameState]:
-    """(key, B) -> states[B]: new games on sides of `sizes`, after 0 to `max_opening_moves` random plies."""
-    sides = jnp.array(sorted(sizes), jnp.int32)
-    logits = jnp.log(jnp.array(size_weights(len(sizes), favour)))
+    """(key, B) -> states[B]: new games on boards of `shapes`, after 0 to `max_opening_moves` random plies.
+
+    Shapes are sides of squares and texts, random holes are drawn anew for each game; `favour` goes by their
+    number of points.
+    """
+    boards = make_boards(shapes, game.max_size)
+    order = np.argsort(boards.points.sum((1, 2)), kind="stable")
+    boards = Boards(boards.points[order], boards.shares[order])
+    logits = jnp.log(jnp.array(size_weights(len(order), favour)))
 
     def new_games(key: Array, count: int) -> GameState:
-        states = jax.vmap(game.init)(sides[jax.random.categorical(key, logits, shape=(count,))])
+        which = jax.random.categorical(key, logits, shape=(count,))
+        states = jax.vmap(game.init)(draw_boards(game, jax.random.fold_in(key, 1), boards, which))
         if not max_opening_moves:
             return states
         length_key, *ply_keys = jax.random.split(jax.random.fold_in(key, 0), max_opening_moves + 1)
@@ -72,13 +80,13 @@ def make_play(
     evaluate: EvaluateFn,
     search: SearchConfig,
     config: SelfPlayConfig,
-    sizes: tuple[int, ...],
+    shapes: Sequence[int | str],
     moves: int,
     mesh: Mesh,
 ) -> PlayFn:
     """`moves` moves of every game on every device of `mesh`; each device plays its share by itself."""
     decide = make_search(game, evaluate, search)
-    new_games = make_new_games(game, sizes, config.favour, config.max_opening_moves)
+    new_games = make_new_games(game, shapes, config.favour, config.max_opening_moves)
 
     def play(variables: Variables, key: Array, states: GameState) -> tuple[GameState, Moves]:
         def move(states: GameState, key: Array) -> tuple[GameState, Moves]:
