@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from saz_jax import Game, GameState
-from saz_jax.games import live_points, point, shift, unless_over_or_illegal
+from saz_jax.games import live_points, live_side, point, shift, unless_over_or_illegal
 
 NEIGHBOURS = ((-1, 0), (-1, 1), (0, 1), (1, 0), (1, -1), (0, -1))
 SYMMETRIES = (0, 2)
@@ -39,13 +39,14 @@ def make_hex(max_size: int) -> Game:
     )
 
 
-def init(size: Array | int, *, max_size: int) -> GameState:
+def init(shape: Array | int, *, max_size: int) -> GameState:
     """The four sides and nothing else."""
-    return setup(jnp.zeros((max_size, max_size), jnp.int8), size, 1)
+    return setup(jnp.zeros((max_size, max_size), jnp.int8), shape, 1)
 
 
-def setup(board: Array, size: Array | int, to_play: Array | int) -> GameState:
+def setup(board: Array, shape: Array | int, to_play: Array | int) -> GameState:
     """That position; the ring is laid over whatever `board` has there."""
+    size = live_side(live_points(shape, board.shape[0]))
     _, ring = _cells(size, board.shape[0])
     return position(jnp.where(ring, _sides(size, board.shape[0]), board), size, to_play, move_count=0)
 
@@ -106,6 +107,7 @@ def position(board: Array, size: Array | int, to_play: Array | int, move_count: 
     free = inside & (board == 0)
     return GameState(
         board=board.astype(jnp.int8),
+        points=live_points(size, board.shape[0]),
         size=jnp.asarray(size, jnp.int32),
         to_play=jnp.asarray(to_play, jnp.int8),
         legal=jnp.append(free.reshape(-1) & ~terminated, terminated),

@@ -52,7 +52,7 @@ def search(
 def subgraphs(agent: Agent, game: Game, state: GameState, key: Array) -> tuple[np.ndarray, np.ndarray]:
     """(bool[K, V], float32[K, V]): the subgraphs drawn by the key, and the prior of each one by itself."""
     config, model = agent.model.ensemble, make_model(dataclasses.replace(agent.model, name="model3"), game)
-    nodes = sample_subgraphs(key, live_nodes(state), state.size, config, game.max_size)
+    nodes = sample_subgraphs(key, live_nodes(state), config, game.max_size)
     nodes = nodes[nodes.any(axis=1)]  # none beyond the count for this side
     seen = jax.tree.map(lambda x: jnp.repeat(x[None], len(nodes), axis=0), observe(state))
     evaluation = jax.jit(model.network.infer)(agent.variables, seen, nodes)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     )
     from saz_jax.agents import Agent, greedy_player, load_agent, random_player
     from saz_jax.arena import play_match
-    from saz_jax.games import check_game, make_game, register_game
+    from saz_jax.games import check_game, make_game, register_game, shapes
     from saz_jax.graphs import register_prior
     from saz_jax.models import register_model
     from saz_jax.networks import register_network
@@ -84,6 +84,7 @@ __all__ = [
     "render",
     "search",
     "sgf",
+    "shapes",
     "storage",
     "studies",
     "svg",
@@ -94,7 +95,7 @@ __all__ = [
 _HOMES = {
     "saz_jax.agents": ("Agent", "greedy_player", "load_agent", "random_player"),
     "saz_jax.arena": ("play_match",),
-    "saz_jax.games": ("check_game", "make_game", "register_game"),
+    "saz_jax.games": ("check_game", "make_game", "register_game", "shapes"),
     "saz_jax.graphs": ("register_prior",),
     "saz_jax.models": ("register_model",),
     "saz_jax.networks": ("register_network",),

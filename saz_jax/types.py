@@ -5,7 +5,8 @@ Shape letters, the same everywhere:
   V  nodes, V = N * N + 1           E  edges                   F  features     K  subgraphs
 
 Action i is node i: point (row, column) of the padded board is node `row * N + column`, and the last
-node, the dummy node, is also the action "pass".  Live points are the top-left n x n corner.
+node, the dummy node, is also the action "pass".  A board is a set of live points, usually the top-left n x n
+corner; where it has another shape, n is the side of the smallest such corner around it.
 """
 
 import dataclasses
@@ -13,6 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import jax
+import numpy as np
 
 Array: TypeAlias = jax.Array
 Variables: TypeAlias = Any
@@ -24,8 +26,10 @@ class GameState(NamedTuple):
 
     board: Array
     """int8[N, N]: +1 dark (moves first), -1 light, 0 empty or off the board."""
+    points: Array
+    """bool[N, N]: the points that exist; the same throughout a game."""
     size: Array
-    """int32[]: the live side n."""
+    """int32[]: the live side n, of the smallest top-left square around the points."""
     to_play: Array
     """int8[]: +1 dark, -1 light."""
     legal: Array
@@ -47,6 +51,8 @@ class Observation(NamedTuple):
 
     board: Array
     """int8[N, N]"""
+    points: Array
+    """bool[N, N]"""
     size: Array
     """int32[]"""
     to_play: Array
@@ -68,17 +74,19 @@ class SGFFormat(NamedTuple):
     """How the point in column A and row 1 is written: the row as a letter (Go) or as a number (Hex)."""
     pass_as: str = ""
     """How "pass" is written."""
-    write: Callable[[int], Mapping[str, Any]] = lambda size: {}
-    """size -> root properties, such as KM and RU, that the rules need to be the same again."""
+    write: Callable[[np.ndarray], Mapping[str, Any]] = lambda points: {}
+    """points bool[N, N] -> root properties, such as KM and RU, that the rules need to be the same again."""
     read: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda properties: {}
     """Root properties KM and RU, as far as a file has them -> options of the game."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Game:
-    """One game on boards of every live side from `min_size` to `max_size`, and all that is its own.
+    """One game on boards of every shape and live side from `min_size` to `max_size`, and all that is its own.
 
-    The four functions take one position and are pure; `jit`, `vmap` and `scan` them at will.
+    The four functions take one position and are pure; `jit`, `vmap` and `scan` them at will.  A shape is the
+    side of a square, a pair (rows, columns) or a mask of points; a maker's own `init` and `setup` get a side
+    (int32[]) or a mask (bool[N, N]), both of which `games.board.live_points` reads.
     """
 
     name: str
@@ -89,12 +97,12 @@ class Game:
     max_moves: int
     """No game is longer than this many actions, whatever its live side."""
     init: Callable[[Any], GameState]
-    """size -> the opening position."""
+    """shape -> the opening position."""
     step: Callable[[GameState, Any], GameState]
     """(state, action) -> the next position; a finished game no longer changes, and neither does a
     position whose action is illegal or out of range."""
     setup: Callable[[Any, Any, Any], GameState]
-    """(board int8[N, N], size, to_play) -> that position, as if the game had just reached it with no
+    """(board int8[N, N], shape, to_play) -> that position, as if the game had just reached it with no
     history: terminated and outcome follow from the board alone."""
     heuristic: Callable[[GameState, Any], Array]
     """(state, player) -> float32[]: the greedy player's score of the board, seen by `player` (+1 / -1)."""
@@ -104,6 +112,8 @@ class Game:
     score: Callable[[GameState], Array] | None = None
     """state -> float32[]: dark's points minus light's, komi included, as the board stands; None: the game
     counts no points."""
+    shape_problem: Callable[[np.ndarray], str] = lambda points: ""
+    """points bool[N, N] -> why the rules make no sense on that shape; "" if they do."""
     symmetries: tuple[int, ...] = (0,)
     """The symmetries of `games.board.symmetry` that leave the rules as they are; 0 is the identity."""
     directions: tuple[tuple[int, int], ...] = ((-1, 0), (0, 1), (1, 0), (0, -1))

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
+from saz_jax.games.board import live_points
 from saz_jax.graphs.topology import live_nodes
 from saz_jax.types import Array, Network, Observation
 
@@ -21,6 +22,7 @@ def random_positions(seed: int, sizes, max_size: int) -> tuple[Observation, Arra
     passes = rng.random((batch, 1)) < 0.5
     states = Observation(
         board=jnp.asarray(board),
+        points=jax.vmap(live_points, (0, None))(jnp.asarray(sizes), max_size),
         size=jnp.asarray(sizes, jnp.int32),
         to_play=jnp.asarray(rng.choice([-1, 1], batch), jnp.int8),
         legal=jnp.asarray(np.concatenate([legal.reshape(batch, -1), passes], axis=1)),

@@ -4,6 +4,7 @@ import functools
 
 import jax.numpy as jnp
 
+from saz_jax.games.board import live_points, live_side
 from saz_jax.types import Array, Game, GameState
 
 
@@ -15,12 +16,14 @@ def make_race(max_size: int = 6, alternate: bool = True) -> Game:
     """
     nodes = max_size * max_size + 1
 
-    def position(size: Array, move_count: Array, score: Array) -> GameState:
+    def position(points: Array, move_count: Array, score: Array) -> GameState:
+        size = live_side(points)
         over = move_count >= size
         turn = move_count if alternate else move_count // 2
         legal = jnp.ones(nodes, bool)
         return GameState(
             board=jnp.zeros((max_size, max_size), jnp.int8),
+            points=points,
             size=size,
             to_play=jnp.where(turn % 2 == 0, 1, -1).astype(jnp.int8),
             legal=jnp.where(over, jnp.arange(nodes) == nodes - 1, legal.at[-1].set(False)),
@@ -30,16 +33,16 @@ def make_race(max_size: int = 6, alternate: bool = True) -> Game:
             aux=score,
         )
 
-    def init(size) -> GameState:
-        return position(jnp.asarray(size, jnp.int32), jnp.int32(0), jnp.int32(0))
+    def init(shape) -> GameState:
+        return position(live_points(shape, max_size), jnp.int32(0), jnp.int32(0))
 
     def step(state: GameState, action) -> GameState:
         moved = ~state.terminated & state.legal[action]
         score = state.aux + jnp.where(moved, state.to_play * action, 0)
-        return position(state.size, state.move_count + moved, score)
+        return position(state.points, state.move_count + moved, score)
 
-    def setup(board, size, to_play) -> GameState:
-        return init(size)
+    def setup(board, shape, to_play) -> GameState:
+        return init(shape)
 
     def heuristic(state: GameState, player) -> Array:
         return (state.aux * player).astype(jnp.float32)

@@ -148,10 +148,12 @@ def test_boards_too_large_for_sgf_are_recorded_as_plain_text(tmp_path):
     game = make_game("gomoku", max_size=30)
     actions = np.full((1, 20), -1)
     actions[0, :2] = [31, 899]
-    records = matches.Records(np.ones(1), np.array([-1]), np.array([30]), actions, np.zeros(2))
+    records = matches.Records(
+        np.ones(1), np.array([-1]), np.array([30]), actions, np.zeros(2), np.ones((1, 30, 30), bool)
+    )
     (path,) = write_records(tmp_path, "large", game, ("a", "b"), records)
     assert path.suffix == ".txt"
-    assert path.read_text() == plain_record(game, 30, [31, 899], dark="b", light="a", outcome=1)
+    assert path.read_text() == plain_record(game, "30x30", [31, 899], dark="b", light="a", outcome=1)
     assert path.read_text().splitlines() == [
         "gomoku 30x30", "dark: b", "light: a", "result: dark wins", "", "1. B2", "2. AD30",
     ]  # fmt: skip

@@ -163,7 +163,7 @@ def test_the_ensemble_equals_a_loop_over_its_subgraphs(gomoku, config):
     for which in range(3):
         one = some(states, [which])
         nodes = live_nodes(jax.tree.map(lambda x: x[0], one))
-        drawn = sample(jax.random.fold_in(key, which), nodes, one.size[0])
+        drawn = sample(jax.random.fold_in(key, which), nodes)
         drawn = [subgraph for subgraph in drawn if subgraph.any()]
         assert len(drawn) == round(int(one.size[0]) / 2)
         full, *asked = [network.infer(weight, one, mask[None]) for mask in (nodes, *drawn)]
@@ -184,7 +184,7 @@ def test_model4_does_not_search_a_move_that_no_subgraph_drew(gomoku):
     logits, *_ = jax.jit(subgraph_ensemble(counting_network(), config, 7))(2.0, key, states)
     sample = jax.jit(functools.partial(sample_subgraphs, config=config, max_size=7))
     for which, nodes in enumerate(jax.vmap(live_nodes)(states)):
-        drawn = sample(jax.random.fold_in(key, which), nodes, 5).any(axis=0)
+        drawn = sample(jax.random.fold_in(key, which), nodes).any(axis=0)
         assert (states.legal[which] & ~drawn).any(), "two subgraphs of at most 4 points leave most undrawn"
         assert ((logits[which] > LOWEST) == (states.legal[which] & drawn)).all()
 

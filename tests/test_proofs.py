@@ -35,6 +35,7 @@ def small_games() -> Game:
         legal = jnp.zeros(oracle.ACTIONS, bool).at[actions].set(True)
         return GameState(
             board=jnp.zeros((3, 3), jnp.int8),
+            points=jnp.ones((3, 3), bool),
             size=jnp.int32(3),
             to_play=jnp.where(mixed(path + jnp.uint32(1)) % 2 == 0, 1, -1).astype(jnp.int8),
             legal=jnp.where(ended, jnp.arange(oracle.ACTIONS) == oracle.ACTIONS - 1, legal),

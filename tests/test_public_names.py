@@ -20,8 +20,8 @@ PUBLIC = {
         Agent EvaluateFn Evaluation Game GameState Model Network Observation Player SGFFormat
         SearchFn SearchOutput __version__ agents arena check_game cli config games graphs
         greedy_player load_agent make_game models networks play play_match random_player register_game
-        register_model register_network register_prior register_search render search sgf storage
-        studies svg text training
+        register_model register_network register_prior register_search render search sgf shapes
+        storage studies svg text training
     """,
     "saz_jax.agents": """
         Agent greedy_player load_agent random_player ship shipped_agents write_pages
@@ -44,8 +44,11 @@ PUBLIC = {
         SearchConfig SelfPlayConfig SubgraphConfig TrainConfig difference from_json to_json
     """,
     "saz_jax.games": """
-        BrokenPromise check_game live_points make_game point random_move register_game shift
-        symmetry unless_over_or_illegal where_states
+        BrokenPromise check_game live_points live_side make_game point random_move register_game
+        shapes shift symmetry unless_over_or_illegal where_states
+    """,
+    "saz_jax.games.shapes": """
+        Boards cross diamond draw_boards from_text holes make_boards random_holes rectangle ring to_text
     """,
     "saz_jax.graphs": """
         from_graphs_tuple live_nodes observe register_prior sample_subgraphs scatter_max

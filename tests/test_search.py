@@ -89,6 +89,7 @@ def random_trees() -> tuple[Game, Any]:
         legal = (bits[:actions] % 3 > 0).at[bits[-2] % actions].set(True)
         return GameState(
             board=jnp.zeros((3, 3), jnp.int8),
+            points=jnp.ones((3, 3), bool),
             size=jnp.int32(3),
             to_play=jnp.where(bits[-3] % 2 == 0, 1, -1).astype(jnp.int8),
             legal=jnp.where(terminated, jnp.arange(actions) == actions - 1, legal),

@@ -129,7 +129,7 @@ def test_a_larger_board_is_refused():
         ("hello", "not a game in SGF"),
         ("(;GM[1]SZ[5];B[aa]", "not a game in SGF"),
         ("(;GM[1]SZ[five];B[aa])", "not a game in SGF"),
-        ("(;GM[1]SZ[19:13])", "not a game in SGF"),
+        ("(;GM[1]SZ[19:])", "not a game in SGF"),
         ("(;GM[1]SZ[5]KM[much])", "not a game in SGF"),
         ("(;GM[x]SZ[5])", "not a game in SGF"),
         ("(;GM[3]SZ[8])", r"GM\[3\] is another game"),

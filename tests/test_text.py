@@ -67,10 +67,10 @@ def test_a_drawn_position_has_the_rules_legal_moves():
 @pytest.mark.parametrize(
     ("drawing", "message"),
     [
-        ("", "not a square board"),
-        (".....\n.....", "2 rows and 5 columns"),
+        ("", "the drawing is empty"),
+        ("....\n....", "gomoku cannot be played on this shape"),
         ("...\n..\n...", "line 2 has 2 points"),
-        (".....\n..#..\n.....\n.....\n.....", r"line 2, character 3: '#'.*use X"),
+        (".....\n..+..\n.....\n.....\n.....", r"line 2, character 3: '\+'.*use X"),
         ("\n.....\n x...\n", r"line 3, character 2: 'x'"),
         ("\n".join(["." * 10] * 10), "exceeds max_size=9"),
         ("...\n...\n...", "too small for gomoku"),

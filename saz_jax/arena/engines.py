@@ -19,6 +19,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+import numpy as np
+
 from saz_jax.coordinates import (
     Point,
     gomocup_point,
@@ -205,7 +207,8 @@ class GTPEngine:
     def __init__(self, process: Process, game: Game, size: int):
         self._process, self._size = process, size
         self._from_top = game.stones_on == "squares"
-        komi = game.sgf.write(size).get("KM") if game.sgf is not None else None
+        square = np.ones((size, size), bool)
+        komi = game.sgf.write(square).get("KM") if game.sgf is not None else None
         self._told: list[Ply] | None = None
         self._head = [f"boardsize {size}", "clear_board", *([f"komi {komi:g}"] if komi is not None else [])]
 

@@ -36,6 +36,7 @@ def play_games(
     An engine that fails ends the match with an `EngineError`; one that resigns has lost its game.
     """
     check_lanes(lanes)
+    check_squares(np.asarray(starts.points))
     count = len(colours)
     width = min(lanes or MAX_LANES, MAX_LANES, count)
     tables = [_Table(game, starts, colours, opening, number) for number in range(count)]
@@ -70,7 +71,18 @@ def play_games(
     for number, table in enumerate(tables):
         actions[number, : len(table.actions)] = table.actions
     outcomes = np.array([table.outcome for table in tables], np.float32)
-    return Records(outcomes, np.asarray(colours), np.asarray(starts.size), actions, asked)
+    return Records(
+        outcomes, np.asarray(colours), np.asarray(starts.size), actions, asked, np.asarray(starts.points)
+    )
+
+
+def check_squares(points: np.ndarray) -> None:
+    """Raise `ValueError` unless all boards, bool[G, N, N], are whole squares."""
+    sides = np.maximum(points.any(1).sum(1), points.any(2).sum(1))
+    if (points.sum((1, 2)) != sides**2).any():
+        raise ValueError(
+            "programs of others know square boards only; leave --shapes out, or name other players"
+        )
 
 
 class _Table:

@@ -46,6 +46,8 @@ class Records(NamedTuple):
     """int32[G, T]: the moves in padded coordinates, opening included; -1 after the end."""
     asked: np.ndarray
     """int32[2]: positions put to the player and to its opponent, idle lanes included."""
+    points: np.ndarray
+    """bool[G, N, N]: the points of each board."""
 
 
 class Lanes(NamedTuple):
@@ -104,7 +106,7 @@ def play_games(
                 raise ValueError(f"the {name} chose an illegal action; choose where states.legal is True")
         waiting, busy = int(np.sum(ledger.waiting)), _busy(np.asarray(table.game), count)
         if progress is not None:
-            played = max(played, _games_played(table, ledger, np.asarray(starts.size)))
+            played = max(played, _games_played(table, ledger, np.asarray(starts.points.sum((1, 2)))))
             progress(played)
         if not waiting and not busy.any():
             break
@@ -112,7 +114,8 @@ def play_games(
             width = _narrower(width)
             table = _narrow(table, width)
     outcomes, actions, asked = jax.device_get((ledger.outcomes, ledger.actions, ledger.asked))
-    return Records(outcomes, np.asarray(colours), np.asarray(starts.size), actions, asked)
+    sizes, points = np.asarray(starts.size), np.asarray(starts.points)
+    return Records(outcomes, np.asarray(colours), sizes, actions, asked, points)
 
 
 def check_lanes(lanes: int | None) -> None:
@@ -133,12 +136,12 @@ def fitting_lanes(game: Game, players: Iterable[Player], games: int, lanes: int 
     return width
 
 
-def lowered(size: int, games: int, lanes: int, asked: int | None) -> list[str]:
-    """A line that says so if memory allowed fewer lanes than usual on a board of that side."""
+def lowered(size: int | str, games: int, lanes: int, asked: int | None) -> list[str]:
+    """A line that says so if memory allowed fewer lanes than usual on a board of that side or shape."""
     if asked is not None or lanes >= default_lanes(games):
         return []
-    usual = default_lanes(games)
-    return [f"side {size}: {lanes} positions at a time instead of {usual}, for lack of memory (--lanes)"]
+    board, usual = f"shape {size}" if isinstance(size, str) else f"side {size}", default_lanes(games)
+    return [f"{board}: {lanes} positions at a time instead of {usual}, for lack of memory (--lanes)"]
 
 
 def _fitting(game: Game, player: Player, width: int, lanes: int | None) -> int:
@@ -162,7 +165,7 @@ def default_lanes(games: int) -> int:
     return -(-per_half // waves)
 
 
-def _games_played(lanes: Lanes, ledger: Ledger, sizes: np.ndarray) -> float:
+def _games_played(lanes: Lanes, ledger: Ledger, points: np.ndarray) -> float:
     """Finished games, plus the estimated finished fraction of the others.
 
     Their length is guessed: all moves for each game that is over, but no more than the board has points.  The
@@ -173,7 +176,7 @@ def _games_played(lanes: Lanes, ledger: Ledger, sizes: np.ndarray) -> float:
     under_way = game[game < len(moves)]
     over = ~np.asarray(ledger.waiting)
     over[under_way] = False
-    length = sizes[under_way] ** 2
+    length = points[under_way]
     if over.any():
         length = np.clip((moves[over].sum() + moves[under_way].sum()) / over.sum(), 1, length)
     return float(over.sum() + np.minimum(moves[under_way] / length, ALMOST).sum())

@@ -1,4 +1,4 @@
-"""Matches: a player against an opponent, on one board side or many.
+"""Matches: a player against an opponent, on one board or many.
 
 A `Player` that is a `jax.tree_util.Partial`, such as `Partial(play, variables)`, hands its arguments to
 the compiled program as data: other weights of the same network are then played without compiling again.
@@ -21,6 +21,8 @@ from saz_jax.arena.engines import HostPlayer
 from saz_jax.arena.lanes import GamesPlayed, Records, check_lanes, play_games
 from saz_jax.arena.statistics import average_outcome
 from saz_jax.games.board import random_move
+from saz_jax.games.registry import points_of
+from saz_jax.games.shapes import Boards, draw_boards, make_boards, to_text
 from saz_jax.types import Array, Game, GameState, Player
 
 
@@ -42,17 +44,18 @@ def play_match(
     dark: Player | Agent | str,
     light: Player | Agent | str,
     key: Array,
-    sizes: Sequence[int] | Array,
+    sizes: Sequence[Any] | Array,
     *,
     lanes: int | None = None,
 ) -> Array:
     """float32[B]: outcomes seen by dark (+1, 0, -1) of B games on boards of side `sizes[i]`.
 
-    Both sides are players, agents or names such as "greedy", "mcts:100" and "othello".
+    Both sides are players, agents or names such as "greedy", "mcts:100" and "othello".  In place of a side
+    there may be any other shape: a pair (rows, columns), a mask of points, or text such as "holes:9:0.1".
     """
-    checked = _checked_sizes(game, sizes)
-    first, second = (seated(game, player, int(checked.max())) for player in (dark, light))
+    checked = _checked_shapes(game, key, sizes)
     starts, _ = random_openings(game, key, checked, moves=0)
+    first, second = (seated(game, player, int(starts.size.max())) for player in (dark, light))
     colours = np.ones(len(starts.size), np.int8)
     play = _player_of_games(first, second)
     return jnp.asarray(play(game, first, second, key, starts, colours, lanes=lanes).outcomes)
@@ -72,24 +75,25 @@ def match(
     opponent: Player,
     key: Array,
     *,
-    size: int,
+    size: int | str,
     games: int,
     opening_moves: int = 0,
     lanes: int | None = None,
     progress: GamesPlayed | None = None,
 ) -> MatchResult:
-    """Plays `games` games on boards of side `size`, the player dark in every other one.
+    """Plays `games` games on boards of side `size`, or of a shape given as text, the player dark in every
+    other one.
 
     Game 2i and game 2i + 1 start from the same `opening_moves` random plies, so both sides get either
     colour of every opening.  The same arguments give the same games; `lanes` is one of them, since a
-    player draws one batch of random numbers for all lanes.
+    player draws one batch of random numbers for all lanes.  Random holes differ between openings.
     """
     if games < 2 or games % 2:
         raise ValueError(f"{games} games cannot be shared between the colours; use an even number")
     check_play(game, opening_moves, lanes)
-    sizes = _checked_sizes(game, [size] * (games // 2))
     opening_key, play_key = jax.random.split(key)
-    starts, opening = random_openings(game, opening_key, sizes, opening_moves, copies=2)
+    shapes = _checked_shapes(game, opening_key, [size] * (games // 2))
+    starts, opening = random_openings(game, opening_key, shapes, opening_moves, copies=2)
     colours = np.tile(np.array([1, -1], np.int8), games // 2)
     records = _player_of_games(player, opponent)(
         game, player, opponent, play_key, starts, colours, opening, lanes=lanes, progress=progress
@@ -116,31 +120,34 @@ def summarise(records: Records) -> MatchResult:
 
 
 def game_digests(records: Records) -> list[str]:
-    """A short text for each game, the same only for the same moves on the same board side."""
+    """A short text for each game, the same only for the same moves on the same board."""
     moves = (row[row >= 0] for row in records.actions)
-    games = zip(records.sizes, moves, strict=True)
+    square = records.points.sum((1, 2)) == records.sizes**2
+    boards = [n if s else to_text(p) for n, s, p in zip(records.sizes, square, records.points, strict=True)]
+    games = zip(boards, moves, strict=True)
     return [hashlib.blake2b(f"{n}:{row.tolist()}".encode(), digest_size=8).hexdigest() for n, row in games]
 
 
 @functools.partial(jax.jit, static_argnames=("game", "moves", "copies"))
 def random_openings(
-    game: Game, key: Array, sizes: Array, moves: int, copies: int = 1
+    game: Game, key: Array, shapes: Array, moves: int, copies: int = 1
 ) -> tuple[GameState, Array]:
     """(states[B], actions int32[B, moves]): uniformly random legal plies, pass only where nothing else is.
 
+    shapes: int32[B], sides of squares, or bool[B, N, N].
     Opening i depends on the key and on i alone, and stands `copies` times in a row.  Where an opening ends
     the game, its actions are continued by -1.
     """
 
-    def opening(index: Array, size: Array) -> tuple[GameState, Array]:
+    def opening(index: Array, shape: Array) -> tuple[GameState, Array]:
         def ply(state: GameState, key: Array) -> tuple[GameState, Array]:
             points = state.legal.at[-1].set(~state.legal[:-1].any())
             action = random_move(key, points)
             return game.step(state, action), jnp.where(state.terminated, -1, action)
 
-        return lax.scan(ply, game.init(size), jax.random.split(jax.random.fold_in(key, index), moves))
+        return lax.scan(ply, game.init(shape), jax.random.split(jax.random.fold_in(key, index), moves))
 
-    openings = jax.vmap(opening)(jnp.arange(len(sizes)), sizes)
+    openings = jax.vmap(opening)(jnp.arange(len(shapes)), shapes)
     return jax.tree.map(lambda x: jnp.repeat(x, copies, axis=0), openings)
 
 
@@ -148,6 +155,20 @@ def _player_of_games(player: Any, opponent: Any) -> Callable[..., Records]:
     """Programs of others play on the host, everybody else on the device."""
     on_host = isinstance(player, HostPlayer) or isinstance(opponent, HostPlayer)
     return host_games.play_games if on_host else play_games
+
+
+def _checked_shapes(game: Game, key: Array, shapes: Sequence[Any] | Array) -> Array:
+    """int32[B] if all are sides, else bool[B, N, N] with random holes drawn from `key`."""
+    if all(np.ndim(shape) == 0 and not isinstance(shape, str) for shape in shapes):
+        return _checked_sizes(game, shapes)
+    kinds = [make_boards([shape], game.max_size) if isinstance(shape, str) else None for shape in shapes]
+    whole = [
+        points_of(game, shape if kind is None else kind.points[0])
+        for shape, kind in zip(shapes, kinds, strict=True)
+    ]
+    shares = np.concatenate([np.zeros(1, np.float32) if kind is None else kind.shares for kind in kinds])
+    boards = Boards(np.stack(whole), shares)
+    return jax.jit(lambda key: draw_boards(game, key, boards, jnp.arange(len(shares))))(key)
 
 
 def _checked_sizes(game: Game, sizes: Sequence[int] | Array) -> Array:

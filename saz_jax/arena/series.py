@@ -6,6 +6,7 @@ with the next run and ends with the same results as one that never was.
 
 import dataclasses
 import time
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,14 @@ import jax
 from saz_jax.agents.agent import Agent
 from saz_jax.arena import matches
 from saz_jax.arena.contestants import agreed_options, read_contestant
+from saz_jax.arena.engines import HostPlayer
 from saz_jax.arena.game_records import check_writable, write_records
+from saz_jax.arena.host_games import check_squares
 from saz_jax.arena.lanes import fitting_lanes, lowered
 from saz_jax.arena.statistics import average_outcome, standard_error, wilson_interval
-from saz_jax.games.registry import find_game, make_game
+from saz_jax.config.shape_text import parse_shapes
+from saz_jax.games.registry import find_game, make_game, points_of
+from saz_jax.games.shapes import make_boards
 from saz_jax.storage.results import ResultsFile
 from saz_jax.types import Game, Player
 
@@ -38,7 +43,10 @@ class MatchConfig:
     opponent: str | Agent | Player = "greedy"
     """The same choices."""
     sizes: tuple[int, ...] = (16,)
-    """Board sides, however large."""
+    """Sides of square boards, however large."""
+    shapes: tuple[str, ...] = ()
+    """Boards in place of `sizes`: 9x9, 7x11 (rows x columns), diamond:9, cross:9, ring:9, a drawing such as
+    ..#/.../#.., or holes:9:0.1, of which each opening misses a tenth of the points."""
     games: int = 100
     """Games per run, half with each colour; an even number."""
     runs: int = 5
@@ -61,17 +69,22 @@ class MatchConfig:
     seed: int = 0
     """The same seed gives the same games."""
 
+    @property
+    def boards(self) -> tuple[int | str, ...]:
+        """What is played on: the shapes, or the sides of squares."""
+        return tuple(shape.text for shape in parse_shapes(self.shapes)) or self.sizes
+
 
 class Reporter:
     """Callbacks of a series while it is played; override those you need."""
 
-    def begin(self, size: int, run: int) -> None:
-        """A run begins; runs are numbered from 0."""
+    def begin(self, size: int | str, run: int) -> None:
+        """A run on a board side, or a shape, begins; runs are numbered from 0."""
 
     def played(self, games: float) -> None:
         """So many games of the run are played, those under way in part."""
 
-    def end(self, size: int, summary: Mapping[str, Any]) -> None:
+    def end(self, size: int | str, summary: Mapping[str, Any]) -> None:
         """A run is over and stored; `summary` is that of its size so far."""
 
 
@@ -80,8 +93,8 @@ class Series:
     """A `MatchConfig` that has been checked: whatever is wrong with one is found before the first game."""
 
     config: MatchConfig
-    tables: tuple[tuple[int, Game, Player, Player], ...]
-    """(size, game, player, opponent)"""
+    tables: tuple[tuple[int | str, Game, Player, Player], ...]
+    """(side or shape, game, player, opponent)"""
     lanes: tuple[int, ...]
     """Those of each table: as asked for, as in the stored runs, or fewer than usual where memory is short."""
     results: ResultsFile
@@ -89,15 +102,15 @@ class Series:
 
     def lowered(self) -> list[str]:
         """A line for every board on which memory allows fewer lanes than usual."""
-        config, tables = self.config, zip(self.config.sizes, self.lanes, strict=True)
+        config, tables = self.config, zip(self.config.boards, self.lanes, strict=True)
         return [line for size, lanes in tables for line in lowered(size, config.games, lanes, config.lanes)]
 
     def games(self) -> tuple[int, int]:
         """(all games that are asked for, those of them that are stored already)."""
         config, stored = self.config, self.results.data["sizes"]
-        runs = [len(stored[str(size)]["runs"]) if str(size) in stored else 0 for size in config.sizes]
+        runs = [len(stored[str(size)]["runs"]) if str(size) in stored else 0 for size in config.boards]
         done = sum(min(count, config.runs) for count in runs)
-        return config.games * config.runs * len(config.sizes), config.games * done
+        return config.games * config.runs * len(config.boards), config.games * done
 
 
 def prepare(config: MatchConfig, path: str | Path | None = None, records: str | Path | None = None) -> Series:
@@ -110,8 +123,8 @@ def prepare(config: MatchConfig, path: str | Path | None = None, records: str | 
             raise ValueError(f"{name}={number} is too few; use 1 or more")
     if config.games % 2:
         raise ValueError(f"games={config.games} cannot be shared between the colours; use an even number")
-    if not config.sizes or len(set(config.sizes)) < len(config.sizes):
-        raise ValueError(f"sizes {config.sizes} must be one or more different board sides")
+    if not config.boards or len(set(config.boards)) < len(config.boards):
+        raise ValueError(f"sizes {config.boards} must be one or more different boards")
     name = find_game(config.game)
     player = read_contestant(config.player, config.simulations, config.search, config.heuristic_weight)
     opponent = read_contestant(
@@ -121,13 +134,20 @@ def prepare(config: MatchConfig, path: str | Path | None = None, records: str | 
         config.heuristic_weight,
     )
     options = agreed_options(name, config.game_options, [player, opponent])
-    games = [make_game(name, size, **options) for size in config.sizes]
-    for game in games:
+    sides = [shape.side for shape in parse_shapes(map(str, config.boards))]
+    games = [make_game(name, side, **options) for side in sides]
+    for game, board in zip(games, config.boards, strict=True):
         matches.check_play(game, config.opening_moves, config.lanes)
+        if isinstance(board, str):
+            points_of(game, make_boards([board], game.max_size).points[0])
     tables = tuple(
-        (size, game, player.seat(game, size), opponent.seat(game, size))
-        for size, game in zip(config.sizes, games, strict=True)
+        (board, game, player.seat(game, side), opponent.seat(game, side))
+        for board, side, game in zip(config.boards, sides, games, strict=True)
     )
+    for board, game, *seats in tables:
+        if isinstance(board, str) and any(isinstance(seat, HostPlayer) for seat in seats):
+            kind = make_boards([board], game.max_size)
+            check_squares(kind.points)
     lanes = tuple(fitting_lanes(game, seats, config.games, config.lanes) for _, game, *seats in tables)
     if records is not None:
         check_writable(Path(records))
@@ -140,7 +160,7 @@ def prepare(config: MatchConfig, path: str | Path | None = None, records: str | 
         "origin": games[0].origin,
         "weights": {player.text: player.weights, opponent.text: opponent.weights},
     }
-    results = ResultsFile(path, stored, extends=("sizes", "runs"), seed=config.seed, sizes={})
+    results = ResultsFile(path, stored, extends=("sizes", "shapes", "runs"), seed=config.seed, sizes={})
     lanes = tuple(
         fitting_lanes(game, seats, config.games, earlier) if earlier is not None else fitting
         for (size, game, *seats), fitting in zip(tables, lanes, strict=True)
@@ -158,7 +178,8 @@ def play(series: Series, reporter: Reporter | None = None) -> dict[str, Any]:
     """Plays the runs that are missing; returns the data of the file of results.
 
     `data["sizes"]["16"]` holds, for board side 16, `outcome`, `standard_error` (None for one run), `wilson`
-    (its 95% interval over all games), `wins`, `ties`, `losses`, `distinct_games` and the `runs`.
+    (its 95% interval over all games), `wins`, `ties`, `losses`, `distinct_games` and the `runs`;
+    `data["sizes"]["7x11"]` the same for that shape.
     """
     config, results = series.config, series.results
     reporter = reporter or Reporter()
@@ -180,7 +201,8 @@ def play(series: Series, reporter: Reporter | None = None) -> dict[str, Any]:
             )
             if series.records is not None:
                 names = (results.data["config"]["player"], results.data["config"]["opponent"])
-                write_records(series.records, f"{config.game}-{size}-run{run}", game, names, match.records)
+                file = f"{config.game}-{_file_name(size)}-run{run}"
+                write_records(series.records, file, game, names, match.records)
             stored.append(run_facts(match, time.monotonic() - began, lanes))
             results.data["sizes"][str(size)] = summarise(stored)
             results.save()
@@ -188,9 +210,15 @@ def play(series: Series, reporter: Reporter | None = None) -> dict[str, Any]:
     return results.data
 
 
-def run_key(seed: int, size: int, run: int) -> jax.Array:
-    """The key of one run, whatever else is evaluated besides."""
-    return jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), size), run)
+def run_key(seed: int, size: int | str, run: int) -> jax.Array:
+    """The key of one run on a board side or a shape, whatever else is evaluated besides."""
+    number = zlib.crc32(size.encode()) if isinstance(size, str) else size
+    return jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), number), run)
+
+
+def _file_name(size: int | str) -> str:
+    """A board as a part of a file's name."""
+    return str(size).replace(":", "-").replace("/", "_")[:40]
 
 
 def run_facts(match: matches.MatchResult, seconds: float, lanes: int) -> dict[str, Any]:

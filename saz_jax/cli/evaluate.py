@@ -2,6 +2,7 @@
 
     saz evaluate --game othello --player greedy --opponent random --sizes 8 16
     saz evaluate --game othello --player weights/othello --sizes 16 20 --json out.json
+    saz evaluate --game go --player go --shapes 9x9 7x11 diamond:9 holes:9:0.1
 
 A win counts 1, a tie 0.5, a loss 0; half the games are played with each colour. With --json, every run is
 kept as soon as it is over; the same command continues where it stopped, also with further --sizes or --runs.
@@ -21,7 +22,7 @@ from saz_jax.arena import series
 from saz_jax.arena.series import MatchConfig
 from saz_jax.cli import compilation_cache, flags
 from saz_jax.cli.console import plain_errors, stops_soon
-from saz_jax.cli.games_bar import GamesBar, MatchDisplay
+from saz_jax.cli.games_bar import GamesBar, MatchDisplay, board_name
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,7 +67,7 @@ def table(config: MatchConfig, sizes: Mapping[str, Any]) -> Table:
         error = f" ± {result['standard_error']:.3f}" if result["standard_error"] is not None else ""
         low, high = result["wilson"]
         drawn.add_row(
-            f"{size}x{size}",
+            board_name(size),
             f"{result['outcome']:.3f}{error}",
             f"{low:.3f}-{high:.3f}",
             f"{result['wins']}/{result['ties']}/{result['losses']}",

@@ -66,22 +66,27 @@ class GamesBar:
             self._spoke = now
 
 
+def board_name(size: int | str) -> str:
+    """A side as rows x columns, the text of a shape as it is."""
+    return f"{size}x{size}" if str(size).isdigit() else str(size)
+
+
 class MatchDisplay(series.Reporter):
     """Shows an evaluation on a `GamesBar`."""
 
     def __init__(self, bar: GamesBar, config: MatchConfig):
         self._bar, self._config = bar, config
 
-    def begin(self, size: int, run: int) -> None:
+    def begin(self, size: int | str, run: int) -> None:
         """Names the run."""
-        self._bar.begin(f"{self._config.game} {size}x{size}, run {run + 1} of {self._config.runs}")
+        self._bar.begin(f"{self._config.game} {board_name(size)}, run {run + 1} of {self._config.runs}")
 
     def played(self, games: float) -> None:
         """Moves the bar."""
         self._bar.played(games)
 
-    def end(self, size: int, summary: Mapping[str, Any]) -> None:
+    def end(self, size: int | str, summary: Mapping[str, Any]) -> None:
         """One line for every run."""
         runs = summary["runs"]
-        line = f"{size}x{size}, run {len(runs)} of {self._config.runs}: {runs[-1]['outcome']:.3f}"
+        line = f"{board_name(size)}, run {len(runs)} of {self._config.runs}: {runs[-1]['outcome']:.3f}"
         self._bar.end(self._config.games, f"{line} in {runs[-1]['seconds']:.0f} s")

@@ -171,8 +171,8 @@ def train(console: Console, arguments: Arguments, workdir: Path, cache: Path | N
     """The run with its display, and what there is to see at its end."""
     config = arguments.settings
     agent = load_agent(arguments.init_from) if arguments.init_from else None
-    sides = f"{config.model} learns {config.game} on sides {list(config.sizes)}"
-    console.print(f"{sides} in {workdir}", highlight=False, soft_wrap=True)
+    boards = f"{config.model} learns {config.game} on boards {list(config.boards)}"
+    console.print(f"{boards} in {workdir}", highlight=False, soft_wrap=True)
     console.print("compiling" + ("; the next start is quicker, from the compilation cache" if cache else ""))
     check_installed(arguments.log_to)
     sinks: list[Sink] = []

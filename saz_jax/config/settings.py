@@ -8,6 +8,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from saz_jax.config.shape_text import parse_shapes
+
 Features = Literal["stones", "stones_legal", "stones_legal_turn", "stones_legal_margin"]
 
 
@@ -250,7 +252,10 @@ class TrainConfig:
     size; model3: full graph only; model4: subgraphs only; model5: small CNN slid over the board;
     fcn: the masked fully-convolutional rival; or the name of a registered model."""
     sizes: tuple[int, ...] = (5, 6, 7, 8, 9)
-    """Board sides that self-play draws from."""
+    """Sides of the square boards that self-play draws from."""
+    shapes: tuple[str, ...] = ()
+    """Boards that self-play draws from in place of `sizes`: 9x9, 7x11 (rows x columns), diamond:9, cross:9,
+    ring:9, a drawing such as ..#/.../#.., or holes:9:0.1, of which each game misses a tenth of the points."""
     seed: int = 0
     """The same seed gives the same run."""
     network: Any = GINConfig()
@@ -264,9 +269,19 @@ class TrainConfig:
     evaluation: EvaluationConfig = EvaluationConfig()
 
     @property
+    def boards(self) -> tuple[int | str, ...]:
+        """What self-play draws from: the shapes, or the sides of squares."""
+        return tuple(shape.text for shape in parse_shapes(self.shapes)) or self.sizes
+
+    @property
+    def sides(self) -> tuple[int, ...]:
+        """The live sides of these boards, each once."""
+        return tuple(dict.fromkeys(shape.side for shape in parse_shapes(self.shapes))) or self.sizes
+
+    @property
     def model_config(self) -> ModelConfig:
         """The player that is trained; a network for one board side gets the largest."""
         network = self.network
         if any(field.name == "side" for field in dataclasses.fields(network)):
-            network = dataclasses.replace(network, side=max(self.sizes))
+            network = dataclasses.replace(network, side=max(self.sides))
         return ModelConfig(self.model, network, self.ensemble)

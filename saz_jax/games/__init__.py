@@ -1,7 +1,9 @@
 """The rules of the games as pure functions on padded boards, `make_game`, and parts for rules of your own."""
 
+from saz_jax.games import shapes
 from saz_jax.games.board import (
     live_points,
+    live_side,
     point,
     random_move,
     shift,
@@ -16,10 +18,12 @@ __all__ = [
     "BrokenPromise",
     "check_game",
     "live_points",
+    "live_side",
     "make_game",
     "point",
     "random_move",
     "register_game",
+    "shapes",
     "shift",
     "symmetry",
     "unless_over_or_illegal",

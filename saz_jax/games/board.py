@@ -1,6 +1,6 @@
 """What all games share on the padded square board: live points, shifts, indices, the 8 symmetries.
 
-The padded side N is static and the live side n is data: every function takes a traced `size`.
+The padded side N is static; which points exist is data, and so is the live side n: both may be traced.
 """
 
 from collections.abc import Callable
@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from saz_jax.types import Array, GameState
 
@@ -25,10 +26,39 @@ INVERSE_SYMMETRY = (0, 3, 2, 1, 4, 5, 6, 7)
 """Symmetry `INVERSE_SYMMETRY[s]` undoes symmetry s: quarter turns 1 and 3 undo each other."""
 
 
-def live_points(size: Array | int, max_size: int) -> Array:
-    """bool[N, N]: the top-left n x n corner."""
+def live_points(shape: Array | int, max_size: int) -> Array:
+    """bool[N, N]: the top-left n x n corner for a side n; a mask of points as it is."""
+    if jnp.ndim(shape) == 2:
+        return jnp.asarray(shape, bool)
     index = jnp.arange(max_size)
-    return (index[:, None] < size) & (index[None, :] < size)
+    return (index[:, None] < shape) & (index[None, :] < shape)
+
+
+def live_side(points: Array) -> Array:
+    """int32[]: the side n of the smallest top-left square around the points (bool[N, N])."""
+    used = points.any(0) | points.any(1)
+    return jnp.max(jnp.where(used, jnp.arange(1, used.size + 1, dtype=jnp.int32), 0))
+
+
+def ranks(points: Array) -> Array:
+    """int32[V]: the number of each point among the existing ones, row by row; pass comes after the last.
+
+    So numbered, a point is the same however far the board is padded.  Other nodes hold any number.
+    """
+    nodes = jnp.append(points.reshape(-1), True)
+    return jnp.cumsum(nodes, dtype=jnp.int32) - 1
+
+
+def is_connected(points: np.ndarray, directions: tuple[tuple[int, int], ...] = COMPASS4) -> bool:
+    """Whether steps in these directions lead from each point to every other one."""
+    waiting = [tuple(point) for point in np.argwhere(points)[:1].tolist()]
+    left = {tuple(point) for point in np.argwhere(points).tolist()} - set(waiting)
+    while waiting:
+        row, column = waiting.pop()
+        near = {(row + dr, column + dc) for dr, dc in directions} & left
+        left -= near
+        waiting += near
+    return not left
 
 
 def point(action: Array | int, max_size: int) -> Array:

@@ -12,13 +12,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from saz_jax.games.board import (
-    INVERSE_SYMMETRY,
-    live_points,
-    live_to_padded,
-    padded_to_live,
-    symmetry,
-)
+from saz_jax.games import shapes
+from saz_jax.games.board import INVERSE_SYMMETRY, symmetry
+from saz_jax.games.notation import draw
 from saz_jax.games.playthrough import random_games, replay_games
 from saz_jax.games.registry import checked
 from saz_jax.types import Game, GameState
@@ -36,12 +32,12 @@ COMPARED = tuple(field for field in GameState._fields if field not in ("aux", "m
 
 
 class Sample(NamedTuple):
-    """A game and what B random games of T actions each showed of it, two on every live side."""
+    """A game and what B random games of T actions each showed of it, two on every board."""
 
     make: GameMaker
     game: Game
-    sizes: np.ndarray
-    """int[B]"""
+    points: np.ndarray
+    """bool[B, N, N]: the boards, see `trial_boards`."""
     states: GameState
     """[T + 1, B] without aux; every game goes on beyond its end."""
     actions: np.ndarray
@@ -51,7 +47,8 @@ class Sample(NamedTuple):
 def check_game(make: GameMaker, largest: int = 13) -> tuple[str, ...]:
     """Raise `BrokenPromise` unless the game keeps all promises on sides up to `largest`; what was checked.
 
-    make: max_size -> Game, as `register_game` takes it.  The symmetries that are tried are the game's own.
+    make: max_size -> Game, as `register_game` takes it.  The symmetries that are tried are the game's own,
+    and the boards besides squares those in which it sees no `shape_problem`.
     """
     sample = play_sample(make, largest)
     for promise in PROMISES:
@@ -60,15 +57,37 @@ def check_game(make: GameMaker, largest: int = 13) -> tuple[str, ...]:
 
 
 def play_sample(make: GameMaker, largest: int) -> Sample:
-    """Random games on every side up to `largest`."""
+    """Random games on squares of every side up to `largest`, and on other shapes."""
 
     def made(max_size: int) -> Game:
         return checked(make(max_size))
 
     game = made(largest)
-    sizes = np.repeat(np.arange(game.min_size, largest + 1), 2)
-    states, actions = random_games(game, sizes, seed=0, length=game.max_moves + 2)
-    return Sample(made, game, sizes, states, actions)
+    points = np.repeat(trial_boards(game), 2, axis=0)
+    states, actions = random_games(game, points, seed=0, length=game.max_moves + 2)
+    return Sample(made, game, points, states, actions)
+
+
+def trial_boards(game: Game) -> np.ndarray:
+    """bool[B, N, N]: squares of every side, and those of a list of other shapes that the game can use."""
+    side = game.max_size
+    half, third = max(side // 2, 1), max(side // 3, 1)
+    random = [shapes.holes(jax.random.key(i), side, share) for i, share in enumerate((0.05, 0.1, 0.2))]
+    others = [
+        shapes.rectangle(side, half),
+        shapes.rectangle(third, side),
+        shapes.rectangle(side - 1, side),
+        shapes.diamond(side),
+        shapes.cross(side),
+        shapes.ring(side),
+        *map(np.asarray, random),
+        shapes.rectangle(side, side) & (np.indices((side, side)).sum(0) != 1),  # the corner is an island
+        shapes.rectangle(side, side) & (np.arange(side) != third)[:, None],  # two halves
+    ]
+    padded = [np.pad(points, [(0, side - length) for length in points.shape]) for points in others]
+    fitting = [points for points in padded if not game.shape_problem(points)]
+    squares = [shapes.rectangle(n, n) for n in range(game.min_size, side + 1)]
+    return np.stack([*(np.pad(points, (0, side - len(points))) for points in squares), *fitting])
 
 
 def dtypes_and_shapes_are_those_of_the_record(sample: Sample) -> None:
@@ -76,6 +95,7 @@ def dtypes_and_shapes_are_those_of_the_record(sample: Sample) -> None:
     side, nodes = sample.game.max_size, sample.game.num_actions
     expected = {
         "board": ((side, side), np.int8),
+        "points": ((side, side), np.bool_),
         "size": ((), np.int32),
         "to_play": ((), np.int8),
         "legal": ((nodes,), np.bool_),
@@ -96,15 +116,17 @@ def there_is_always_a_legal_action(sample: Sample) -> None:
 
 def legal_actions_are_free_live_points_or_pass(sample: Sample) -> None:
     """Nobody may play on a stone or off the live board."""
-    free = (sample.states.board == 0) & _live(sample)[None]
+    free = (sample.states.board == 0) & sample.points[None]
     points = sample.states.legal[..., :-1].reshape(free.shape)
     _hold(free | ~points, "a legal action on a stone or off the live board")
 
 
 def nothing_is_ever_placed_off_the_live_board(sample: Sample) -> None:
-    """The padding stays empty, and the live side what it was."""
-    _hold(sample.states.board[:, ~_live(sample)] == 0, "a stone off the live board")
-    _hold(sample.states.size == sample.sizes[None], "a board that changes its side")
+    """The padding and the holes stay empty, and the points and the live side what they were."""
+    _hold(sample.states.board[:, ~sample.points] == 0, "a stone off the live board")
+    _hold(sample.states.points == sample.points[None], "a board that changes its shape")
+    sizes = np.array([1 + np.argwhere(points).max() for points in sample.points])
+    _hold(sample.states.size == sizes[None], "a board that changes its side")
 
 
 def a_finished_game_allows_exactly_pass(sample: Sample) -> None:
@@ -163,7 +185,7 @@ def the_heuristic_is_zero_sum(sample: Sample) -> None:
     """What is good for dark is as bad for light."""
     third = len(sample.actions) // 3
     boards, to_play = sample.states.board[third], sample.states.to_play[third]
-    middle = jax.vmap(sample.game.setup)(boards, sample.sizes, to_play)  # with the aux that it may need
+    middle = jax.vmap(sample.game.setup)(boards, sample.points, to_play)  # with the aux that it may need
     scores = jax.jit(jax.vmap(sample.game.heuristic, (0, None)))
     dark, light = np.asarray(scores(middle, 1)), np.asarray(scores(middle, -1))
     _hold(dark == -light, "scores of dark and light that do not cancel")
@@ -173,7 +195,7 @@ def the_heuristic_is_zero_sum(sample: Sample) -> None:
 def illegal_and_out_of_range_actions_change_nothing_inside_jit(sample: Sample) -> None:
     """Outside of `jit` a game may refuse them; inside, it cannot."""
     game = _make(sample, 7)
-    states = jax.vmap(game.init)(jnp.arange(game.min_size, game.max_size + 1))
+    states = jax.vmap(game.init)(jnp.asarray(trial_boards(game)))
     for t in range(6):
         states = jax.jit(jax.vmap(game.step))(states, jnp.argmax(jnp.roll(states.legal, t, 1), 1) - t)
     actions = jnp.append(jnp.arange(-60, game.num_actions + 60), jnp.array([-(2**31), 2**31 - 1]))
@@ -207,29 +229,43 @@ def plain_jit_and_vmap_agree(sample: Sample) -> None:
 
 
 def one_trace_serves_every_side(sample: Sample) -> None:
-    """The live side is data."""
+    """The live side is data, and so is the shape."""
     game = sample.game
     chex.clear_trace_counter()
-    init, step = (jax.jit(chex.assert_max_traces(function, n=1)) for function in (game.init, game.step))
-    for size in np.unique(sample.sizes).tolist():
+    init = jax.jit(chex.assert_max_traces(game.init, n=2))  # for sides and for masks
+    step = jax.jit(chex.assert_max_traces(game.step, n=1))
+    squares = [jnp.int32(size) for size in range(game.min_size, game.max_size + 1)]
+    for shape in (*squares, *map(jnp.asarray, sample.points[::2])):
         try:
-            state = init(jnp.int32(size))
+            state = init(shape)
             state = step(state, jnp.argmax(state.legal))
         except AssertionError as error:
-            raise BrokenPromise("a side that compiles again") from error
-        _hold((int(state.size), int(state.move_count)) == (size, 1), f"no first move on side {size}")
+            raise BrokenPromise("a side or a shape that compiles again") from error
+        _hold(int(state.move_count) == 1, f"no first move on\n{draw(state)}")
+        _hold(shape.ndim == 2 or state.size == shape, "a side that is not the one asked for")
+
+
+def a_side_and_its_square_are_the_same_board(sample: Sample) -> None:
+    """Whether a board is given by its side, its rows and columns or its points."""
+    game = _make(sample, 6)
+    for size in (game.min_size, game.max_size):
+        points = shapes.rectangle(size, size)
+        leaves = [jax.tree.leaves(game.init(shape)) for shape in (size, (size, size), points)]
+        for same in zip(*leaves, strict=True):
+            _hold([(same[0] == other).all() for other in same], "a square that depends on how it is given")
 
 
 def padding_changes_nothing(sample: Sample) -> None:
-    """A game on side n is the same on every padded side."""
+    """A game on a shape is the same on every padded side."""
     small = _make(sample, 9)
     side = small.max_size
     large = sample.make(side + 4)
-    sizes = np.repeat(np.arange(small.min_size, side + 1), 4)
-    states, actions = random_games(small, sizes, seed=1, length=small.max_moves)
-    sides = jnp.asarray(sizes)[None]
-    moved = live_to_padded(padded_to_live(jnp.asarray(actions), sides, side), sides, side + 4)
-    padded = replay_games(large, jax.vmap(large.init)(jnp.asarray(sizes)), np.asarray(moved))
+    points = np.repeat(trial_boards(small), 4, axis=0)
+    states, actions = random_games(small, points, seed=1, length=small.max_moves)
+    moved = actions // side * (side + 4) + actions % side
+    moved[actions == side * side] = large.num_actions - 1
+    wide = jnp.pad(jnp.asarray(points), ((0, 0), (0, 4), (0, 4)))
+    padded = replay_games(large, jax.vmap(large.init)(wide), moved)
     for field in ("size", "to_play", "terminated", "outcome", "move_count"):
         _hold(getattr(padded, field) == getattr(states, field), f"{field} depends on the padding")
     _hold(padded.board[..., :side, :side] == states.board, "board depends on the padding")
@@ -257,13 +293,14 @@ def neighbours_are_mutual_and_the_symmetries_keep_them(sample: Sample) -> None:
 def the_symmetries_commute_with_step(sample: Sample) -> None:
     """A turned or mirrored game, move by move, is the game turned or mirrored."""
     game = _make(sample, 9)
-    side, sizes = game.max_size, jnp.arange(game.min_size, game.max_size + 1)
-    states, actions = random_games(game, np.asarray(sizes), seed=2, length=game.max_moves)
+    side, points = game.max_size, trial_boards(game)
+    states, actions = random_games(game, points, seed=2, length=game.max_moves)
+    sizes = jnp.asarray(states.size[0])
     for which in game.symmetries:
         source = np.asarray(jax.vmap(symmetry, (None, 0, None))(which, sizes, side))  # [B, V]
         target = np.asarray(jax.vmap(symmetry, (None, 0, None))(INVERSE_SYMMETRY[which], sizes, side))
         transform = functools.partial(_transform, source)
-        starts = jax.vmap(game.setup)(transform(states.board[0]), sizes, states.to_play[0])
+        starts = jax.vmap(game.setup)(transform(states.board[0]), transform(points), states.to_play[0])
         turned = replay_games(game, starts, np.take_along_axis(target, actions.T, 1).T)
         legal = np.take_along_axis(np.asarray(states.legal), np.broadcast_to(source, states.legal.shape), -1)
         _hold(turned.board == transform(states.board), f"symmetry {which} changes the stones")
@@ -286,6 +323,7 @@ PROMISES: tuple[Callable[[Sample], None], ...] = (
     illegal_and_out_of_range_actions_change_nothing_inside_jit,
     plain_jit_and_vmap_agree,
     one_trace_serves_every_side,
+    a_side_and_its_square_are_the_same_board,
     padding_changes_nothing,
     neighbours_are_mutual_and_the_symmetries_keep_them,
     the_symmetries_commute_with_step,
@@ -300,11 +338,6 @@ def _hold(condition: Any, otherwise: str) -> None:
 def _make(sample: Sample, max_size: int) -> Game:
     """The game on boards of side `max_size`, or more if its smallest is too near."""
     return sample.make(max(max_size, sample.game.min_size + 2))
-
-
-def _live(sample: Sample) -> np.ndarray:
-    """bool[B, N, N]"""
-    return np.asarray(jax.vmap(live_points, (0, None))(jnp.asarray(sample.sizes), sample.game.max_size))
 
 
 def _transform(source: np.ndarray, boards: Any) -> np.ndarray:

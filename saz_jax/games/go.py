@@ -1,8 +1,8 @@
-"""Go on boards of every live side: Tromp-Taylor area scoring, no suicide, exact positional superko.
+"""Go on boards of every shape: Tromp-Taylor area scoring, no suicide, exact positional superko.
 
 A move may not recreate any earlier position of the game, whoever made it (`superko=True`), or only not the
 one before the opponent's last move (`superko=False`, simple ko).  Pass is always legal; two in a row end the
-game, and so does the move cap; then the board is scored as it stands.
+game, and so does the move cap; then the board is scored as it stands.  Points that do not exist are walls.
 
 How it stays cheap.  Every stone carries what its chain has in common, so one round of looking at the four
 neighbours tells all legal moves.  A chain of which a point touches t stones loses t (stone, free neighbour)
@@ -22,7 +22,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from saz_jax.games.board import ALL_SYMMETRIES, live_points
+from saz_jax.games.board import ALL_SYMMETRIES, is_connected, live_points, live_side
 from saz_jax.types import Array, Game, GameState, SGFFormat
 
 MIN_SIZE = 2
@@ -35,7 +35,8 @@ FAIR_KOMI = (0.0, 0.0, 1.0, 8.5, 2.0, 24.5, 4.0, 9.0, 10.0, 7.0)
 best play ties.  Sides 2 to 5 are solved (van der Werf, van den Herik and Uiterwijk, "Solving Go on small
 boards", 2003: +1, +9, +2, +25); 6 and 7 are the results that strong players and programs agree on (+4, +9);
 8 and above are estimates of strong programs (10; 7, as on 9x9 and 19x19).  Where dark can take the whole
-board (3x3, 5x5) the komi is half a point less, or dark would have nothing to win."""
+board (3x3, 5x5) the komi is half a point less, or dark would have nothing to win.  A board of another shape
+has the komi of the square of nearest area."""
 
 WALL = 1
 """The chain number of every point off the live board: a chain that never has a liberty."""
@@ -71,38 +72,41 @@ RECIPES = {
 def make(
     max_size: int,
     *,
-    komi: Annotated[float | None, "points for light; default: a fair value for the board side"] = None,
+    komi: Annotated[float | None, "points for light; default: a fair value for the board"] = None,
     superko: Annotated[bool, "forbid every earlier position, not only the last"] = True,
-    move_cap: Annotated[int | None, "actions after which the board is scored; default: 2 * n * n"] = None,
+    move_cap: Annotated[int | None, "actions after which the board is scored; default: 2 per point"] = None,
 ) -> Game:
     """Go on padded boards of side `max_size`.
 
-    `komi`: points given to light; None: `FAIR_KOMI` by live side.  `superko`: forbid every earlier position;
-    False: simple ko only.  `move_cap`: actions after which the board is scored; None: 2 * n * n by live side.
+    `komi`: points given to light; None: `FAIR_KOMI` by area.  `superko`: forbid every earlier position;
+    False: simple ko only.  `move_cap`: actions after which the board is scored; None: twice its points.
     """
     _check_options(max_size, komi, superko, move_cap)
     frame = _Frame(max_size)
     points = max_size * max_size
     max_moves = 2 * points if move_cap is None else int(move_cap)
     memory = max_moves + 1 if superko else 2
+    fair = [fair_komi(area) if komi is None else komi for area in range(points + 1)]
+    komi_by_area = np.array(fair, np.float32)
 
-    def init(size: Array) -> GameState:
-        return setup(jnp.zeros((max_size, max_size), jnp.int8), size, jnp.int8(1))
+    def init(shape: Array) -> GameState:
+        return setup(jnp.zeros((max_size, max_size), jnp.int8), shape, jnp.int8(1))
 
-    def setup(board: Array, size: Array, to_play: Array) -> GameState:
-        size, to_play = jnp.asarray(size, jnp.int32), jnp.asarray(to_play, jnp.int8)
-        board = jnp.where(live_points(size, max_size), board, 0).astype(jnp.int8)
-        aux = _read(frame, board, size, memory)
+    def setup(board: Array, shape: Array, to_play: Array) -> GameState:
+        live, to_play = live_points(shape, max_size), jnp.asarray(to_play, jnp.int8)
+        board = jnp.where(live, board, 0).astype(jnp.int8)
+        aux = _read(frame, board, live, memory)
         return GameState(
             board=board,
-            size=size,
+            points=live,
+            size=live_side(live),
             to_play=to_play,
             legal=_legal(frame, aux, to_play, jnp.int32(0)),
             terminated=jnp.bool_(False),
             outcome=jnp.float32(0),
             move_count=jnp.int32(0),
             aux=aux,
-            margin=-_komi(komi, size),
+            margin=-jnp.asarray(komi_by_area)[live.sum(dtype=jnp.int32)],
         )
 
     def step(state: GameState, action: Array) -> GameState:
@@ -122,11 +126,12 @@ def make(
         aux = jax.lax.optimization_barrier(aux)
 
         assert state.margin is not None
-        cap = 2 * state.size**2 if move_cap is None else move_cap
+        cap = 2 * state.points.sum(dtype=jnp.int32) if move_cap is None else move_cap
         terminated = (passing & state.aux.passed) | (move_count >= cap)
         score = _area(frame, aux.chain, wanted=terminated & playable) + state.margin
         moved = GameState(
             board=frame.grid(_colour(frame.inner(aux.chain))),
+            points=state.points,
             size=state.size,
             to_play=-state.to_play,
             legal=jnp.where(
@@ -157,10 +162,11 @@ def make(
 
     def score(state: GameState) -> Array:
         """Dark's area minus light's and the komi."""
-        return _area(frame, state.aux.chain, wanted=jnp.bool_(True)) - _komi(komi, state.size)
+        assert state.margin is not None
+        return _area(frame, state.aux.chain, wanted=jnp.bool_(True)) + state.margin
 
-    def write_rules(size: int) -> dict[str, float]:
-        return {"KM": FAIR_KOMI[min(size, len(FAIR_KOMI) - 1)] if komi is None else komi}
+    def write_rules(points: np.ndarray) -> dict[str, float]:
+        return {"KM": fair_komi(int(points.sum())) if komi is None else komi}
 
     def read_rules(properties: Mapping[str, Any]) -> dict[str, float]:
         return {"komi": properties["KM"]} if "KM" in properties else {}
@@ -176,6 +182,7 @@ def make(
         heuristic=heuristic,
         ownership=ownership,
         score=score,
+        shape_problem=_shape_problem,
         symmetries=ALL_SYMMETRIES,
         sgf=SGFFormat(game_type=1, default_size=19, write=write_rules, read=read_rules),
         recipes=RECIPES,
@@ -248,9 +255,13 @@ def _check_options(max_size, komi, superko, move_cap) -> None:
         raise ValueError(f"move_cap must be a positive whole number, or None for 2 * n * n, not {move_cap!r}")
 
 
-def _komi(komi: float | None, size: Array) -> Array:
-    table = jnp.asarray(FAIR_KOMI if komi is None else (komi,), jnp.float32)
-    return table.at[size].get(mode="clip")
+def _shape_problem(points: np.ndarray) -> str:
+    return "" if is_connected(points) else "its parts are not connected; join them, or leave all but one out"
+
+
+def fair_komi(area: int) -> float:
+    """The default komi of a board of so many points: that of the square of nearest area."""
+    return FAIR_KOMI[min(round(math.sqrt(area)), len(FAIR_KOMI) - 1)]
 
 
 def _colour(chain: Array) -> Array:
@@ -269,7 +280,7 @@ def _count_liberties(frame: _Frame, chain: Array) -> Array:
     return _per_chain(frame, jnp.where(jnp.abs(frame.inner(chain)) > WALL, free, 0), chain)
 
 
-def _read(frame: _Frame, board: Array, size: Array, memory: int) -> GoAux:
+def _read(frame: _Frame, board: Array, points: Array, memory: int) -> GoAux:
     """The memory of a game that has seen this board only."""
     stones = frame.line(board).astype(jnp.int16)
     inner = frame.inner(stones)
@@ -283,8 +294,7 @@ def _read(frame: _Frame, board: Array, size: Array, memory: int) -> GoAux:
 
     chain, _ = jax.lax.while_loop(lambda carry: carry[1], spread, (stones * frame.numbers, jnp.bool_(True)))
     keys = [_per_chain(frame, frame.inner(key), chain) for key in frame.keys]
-    live = frame.line(live_points(size, frame.side))
-    chain = jnp.where(live, chain, jnp.int16(WALL))
+    chain = jnp.where(frame.line(points), chain, jnp.int16(WALL))
     sums = [jnp.where(stones == colour, frame.numbers, 0).sum(dtype=jnp.int16) for colour in (1, -1)]
     return GoAux(
         passed=jnp.bool_(False),

@@ -1,6 +1,6 @@
 """Gomoku, freestyle: k or more stones of one colour in a row, column or diagonal win; a full board is a tie.
 
-Tic-tac-toe is `k=3` on side 3.  Pass is never legal while the game lasts.
+Tic-tac-toe is `k=3` on side 3.  Pass is never legal while the game lasts.  Lines end at holes.
 """
 
 import functools
@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from saz_jax.games import board as boards
 from saz_jax.types import Array, Game, GameState, SGFFormat
@@ -24,15 +25,16 @@ def make(max_size: int, *, k: Annotated[int, "stones in a row that win"] = 5) ->
     if isinstance(k, bool) or not isinstance(k, numbers.Integral) or k < 1:
         raise ValueError(f"k={k!r} stones in a line cannot be asked for; use a whole number of at least 1")
 
-    def init(size: Array | int) -> GameState:
-        return setup(jnp.zeros((max_size, max_size), jnp.int8), size, 1)
+    def init(shape: Array | int) -> GameState:
+        return setup(jnp.zeros((max_size, max_size), jnp.int8), shape, 1)
 
-    def setup(board: Array, size: Array | int, to_play: Array | int) -> GameState:
-        return _position(board, size, to_play, move_count=0, k=k)
+    def setup(board: Array, shape: Array | int, to_play: Array | int) -> GameState:
+        points = boards.live_points(shape, max_size)
+        return _position(board, points, boards.live_side(points), to_play, move_count=0, k=k)
 
     def step(state: GameState, action: Array | int) -> GameState:
         board = jnp.where(boards.point(action, max_size), state.to_play, state.board)
-        after = _position(board, state.size, -state.to_play, state.move_count + 1, k)
+        after = _position(board, state.points, state.size, -state.to_play, state.move_count + 1, k)
         return boards.unless_over_or_illegal(state, action, after)
 
     return Game(
@@ -45,8 +47,9 @@ def make(max_size: int, *, k: Annotated[int, "stones in a row that win"] = 5) ->
         setup=setup,
         heuristic=heuristic,
         ownership=functools.partial(ownership, k=k),
+        shape_problem=functools.partial(_shape_problem, k),
         symmetries=boards.ALL_SYMMETRIES,
-        sgf=SGFFormat(game_type=4, write=lambda size: {"RU": f"k={k}"}, read=_read_rules),
+        sgf=SGFFormat(game_type=4, write=lambda points: {"RU": f"k={k}"}, read=_read_rules),
         recipes=RECIPES,
     )
 
@@ -80,6 +83,16 @@ def _read_rules(properties: Mapping[str, Any]) -> dict[str, int]:
     return {"k": int(found[1])} if found else {}
 
 
+def _shape_problem(k: int, points: np.ndarray) -> str:
+    """Whether nobody could ever win there."""
+    there = {tuple(point) for point in np.argwhere(points).tolist()}
+    for row, column in there:
+        for dr, dc in LINES:
+            if all((row + i * dr, column + i * dc) in there for i in range(k)):
+                return ""
+    return f"it has no line of {k} points; make it longer, or lower k"
+
+
 def heuristic(state: GameState, player: Array | int) -> Array:
     """float32[]: `player`'s longest line minus the other side's (App. "Greedy players heuristics")."""
     dark, light = _longest_lines(state.board, limit=state.board.shape[0])
@@ -104,14 +117,15 @@ def ownership(state: GameState, k: int) -> Array:
 
 
 def _position(
-    board: Array, size: Array | int, to_play: Array | int, move_count: Array | int, k: int
+    board: Array, points: Array, size: Array, to_play: Array | int, move_count: Array | int, k: int
 ) -> GameState:
     dark, light = _longest_lines(board, limit=k)
-    free = boards.live_points(size, board.shape[0]) & (board == 0)
+    free = points & (board == 0)
     terminated = (dark >= k) | (light >= k) | ~free.any()
     return GameState(
         board=board,
-        size=jnp.asarray(size, jnp.int32),
+        points=points,
+        size=size,
         to_play=jnp.asarray(to_play, jnp.int8),
         legal=jnp.append(free.reshape(-1) & ~terminated, terminated),
         terminated=terminated,

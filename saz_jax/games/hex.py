@@ -1,13 +1,15 @@
 """Hex: dark joins the top to the bottom, light the left to the right; cells have six neighbours.
 
 The cells are sheared into squares, each row half a cell to the right of the one above: (r, c) touches its
-neighbours in row and column, (r - 1, c + 1) and (r + 1, c - 1).  A corner belongs to both of its sides.  A
-full board has exactly one winner, so there are no ties; only holes in a board could make one.
+neighbours in row and column, (r - 1, c + 1) and (r + 1, c - 1).  The sides of a board of any shape are the
+first and last rows and columns of the smallest rectangle around it, and holes are walls for both players.  A
+corner belongs to both of its sides.  A full board without holes has exactly one winner; one with holes may
+have none, which is a tie.
 
 Swap, the pie rule, is an option: light's first action may then be "pass", which takes over dark's stone.  The
 players keep their colours and their sides: the stone is mirrored in the main diagonal, (r, c) to (c, r), and
-becomes light's, which is the same position seen from the other side.  Dark moves next.  Pass is never legal
-otherwise while the game lasts.
+becomes light's, which is the same position seen from the other side.  Dark moves next.  There is no swap on a
+board that is not its own mirror image.  Pass is never legal otherwise while the game lasts.
 """
 
 from collections.abc import Mapping
@@ -15,6 +17,7 @@ from typing import Annotated, Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from saz_jax.games import board as boards
 from saz_jax.types import Array, Game, GameState, Observation, SGFFormat
@@ -37,13 +40,15 @@ def make(
         raise ValueError(f"max_size={max_size} is too large for hex; use at most {MAX_SIZE}")
     swap_action = max_size * max_size
 
-    def init(size: Array | int) -> GameState:
+    def init(shape: Array | int) -> GameState:
+        points = boards.live_points(shape, max_size)
         chains = jnp.zeros((max_size, max_size), jnp.int16)
-        return _position(chains, size, to_play=1, move_count=0, winner=0)
+        return _position(chains, points, boards.live_side(points), to_play=1, move_count=0, winner=0)
 
-    def setup(board: Array, size: Array | int, to_play: Array | int) -> GameState:
-        chains, winner = _find_chains(board, boards.live_points(size, max_size))
-        return _position(chains, size, to_play, move_count=0, winner=winner)
+    def setup(board: Array, shape: Array | int, to_play: Array | int) -> GameState:
+        points = boards.live_points(shape, max_size)
+        chains, winner = _find_chains(board, points)
+        return _position(chains, points, boards.live_side(points), to_play, move_count=0, winner=winner)
 
     def step(state: GameState, action: Array | int) -> GameState:
         chains, at = state.aux, jnp.asarray(action, jnp.int32)
@@ -51,11 +56,12 @@ def make(
             swaps = at == swap_action
             row, column = jnp.divmod(jnp.argmax(chains.reshape(-1) != 0).astype(jnp.int32), max_size)
             chains, at = jnp.where(swaps, 0, chains), jnp.where(swaps, column * max_size + row, at)
-        chains, wins = _place(chains, at, state.to_play, boards.live_points(state.size, max_size))
+        chains, wins = _place(chains, at, state.to_play, state.points)
         winner = jnp.where(wins, state.to_play, 0)
-        after = _position(chains, state.size, -state.to_play, state.move_count + 1, winner)
+        after = _position(chains, state.points, state.size, -state.to_play, state.move_count + 1, winner)
         if swap:
-            offered = (state.move_count == 0) & (state.to_play == 1) & ~state.board.any() & ~after.terminated
+            opening = (state.move_count == 0) & (state.to_play == 1) & ~state.board.any()
+            offered = opening & (state.points == state.points.T).all() & ~after.terminated
             after = after._replace(legal=after.legal.at[swap_action].set(after.terminated | offered))
         return boards.unless_over_or_illegal(state, action, after)
 
@@ -68,6 +74,7 @@ def make(
         step=step,
         setup=setup,
         heuristic=heuristic,
+        shape_problem=_shape_problem,
         symmetries=(0, 2),  # half a turn; a quarter turn or a mirror would exchange the players' sides
         directions=DIRECTIONS,
         planes=(own_sides, other_sides),
@@ -77,7 +84,7 @@ def make(
             default_size=11,
             points="a1",
             pass_as="swap-pieces",
-            write=lambda size: {"RU": "swap"} if swap else {},
+            write=lambda points: {"RU": "swap"} if swap else {},
             read=_read_rules,
         ),
         recipes=RECIPES,
@@ -95,6 +102,14 @@ def _read_rules(properties: Mapping[str, Any]) -> dict[str, bool]:
     return {"swap": True} if properties.get("RU") == "swap" else {}
 
 
+def _shape_problem(points: np.ndarray) -> str:
+    if min(points.any(0).sum(), points.any(1).sum()) < MIN_SIZE:
+        return f"the first stone of one side wins there; use {MIN_SIZE} or more rows and columns"
+    if not boards.is_connected(points, DIRECTIONS):
+        return "its parts are not connected; join them, or leave all but one out"
+    return ""
+
+
 def own_sides(seen: Observation) -> Array:
     """float32[N, N]: 1 on the two sides that the player to move has to join."""
     return _sides(seen, seen.to_play)
@@ -106,15 +121,13 @@ def other_sides(seen: Observation) -> Array:
 
 
 def _sides(seen: Observation, player: Array) -> Array:
-    points = boards.live_points(seen.size, seen.board.shape[0])
-    first, last = _ends(points, player)
+    first, last = _ends(seen.points, player)
     return (first | last).astype(jnp.float32)
 
 
 def heuristic(state: GameState, player: Array | int) -> Array:
     """float32[]: how many stones fewer than the other side `player` still needs; see `stones_needed`."""
-    points = boards.live_points(state.size, state.board.shape[0])
-    dark, light = stones_needed(state.board, points)
+    dark, light = stones_needed(state.board, state.points)
     return jnp.asarray(player, jnp.float32) * (light - dark)
 
 
@@ -147,13 +160,19 @@ def _shortest_way(board: Array, player: Array, points: Array) -> Array:
 
 
 def _position(
-    chains: Array, size: Array | int, to_play: Array | int, move_count: Array | int, winner: Array | int
+    chains: Array,
+    points: Array,
+    size: Array,
+    to_play: Array | int,
+    move_count: Array | int,
+    winner: Array | int,
 ) -> GameState:
-    free = boards.live_points(size, chains.shape[0]) & (chains == 0)
+    free = points & (chains == 0)
     terminated = (jnp.asarray(winner) != 0) | ~free.any()
     return GameState(
         board=jnp.sign(chains).astype(jnp.int8),
-        size=jnp.asarray(size, jnp.int32),
+        points=points,
+        size=size,
         to_play=jnp.asarray(to_play, jnp.int8),
         legal=jnp.append(free.reshape(-1) & ~terminated, terminated),
         terminated=terminated,
@@ -220,10 +239,11 @@ def _find_chains(board: Array, points: Array) -> tuple[Array, Array]:
 def _ends(points: Array, player: Array | int) -> tuple[Array, Array]:
     """(bool[N, N], bool[N, N]): the points of the first and of the last side that `player` has to join.
 
-    The sides are those of the smallest rectangle around the points, whose top left corner is the board's.
+    The sides are those of the smallest rectangle around the points.
     """
     index = jnp.arange(points.shape[0])
     dark = jnp.asarray(player) == 1
-    last_row, last_column = (jnp.max(jnp.where(points.any(axis), index, 0)) for axis in (1, 0))
+    used = jnp.where(dark, points.any(1), points.any(0))
     along = jnp.where(dark, index[:, None], index[None, :])
-    return points & (along == 0), points & (along == jnp.where(dark, last_row, last_column))
+    first, last = jnp.argmax(used), index.size - 1 - jnp.argmax(used[::-1])
+    return points & (along == first), points & (along == last)

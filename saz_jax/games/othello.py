@@ -1,11 +1,16 @@
 """Othello: bracket the other side's stones to turn them; the majority wins.
 
 The start is the 2x2 at rows and columns n//2-1 and n//2 with dark on the anti-diagonal, on even and odd
-sides alike.  Pass is legal only when nothing else is, and the game ends as soon as neither side can place.
+sides alike.  On other shapes it is the 2x2 of existing points that is nearest to the middle of the rows and
+columns in use, of equally near ones the first, row by row.  Lines end at holes.  Pass is legal only when
+nothing else is, and the game ends as soon as neither side can place.
 """
+
+from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from saz_jax.games import board as boards
 from saz_jax.types import Array, Game, GameState, SGFFormat
@@ -17,19 +22,20 @@ MIN_SIZE = 3
 def make(max_size: int) -> Game:
     """Othello on padded boards of side `max_size`."""
 
-    def init(size: Array | int) -> GameState:
-        index, half = jnp.arange(max_size), jnp.asarray(size, jnp.int32) // 2
-        near, far = index == half - 1, index == half
-        light = (near[:, None] & near[None, :]) | (far[:, None] & far[None, :])
-        dark = (near[:, None] & far[None, :]) | (far[:, None] & near[None, :])
-        return setup(dark.astype(jnp.int8) - light.astype(jnp.int8), size, 1)
+    def init(shape: Array | int) -> GameState:
+        points = boards.live_points(shape, max_size)
+        row, column, found = _start(points, jnp)
+        rows, columns = jnp.arange(max_size)[:, None] - row, jnp.arange(max_size)[None, :] - column
+        inside = (rows >= 0) & (rows < 2) & (columns >= 0) & (columns < 2) & found
+        return setup(jnp.where(inside, jnp.where(rows == columns, -1, 1), 0).astype(jnp.int8), points, 1)
 
-    def setup(board: Array, size: Array | int, to_play: Array | int) -> GameState:
-        return _position(board, size, to_play, move_count=0)
+    def setup(board: Array, shape: Array | int, to_play: Array | int) -> GameState:
+        points = boards.live_points(shape, max_size)
+        return _position(board, points, boards.live_side(points), to_play, move_count=0)
 
     def step(state: GameState, action: Array | int) -> GameState:
         board = _place(state.board, action, state.to_play)
-        after = _position(board, state.size, -state.to_play, state.move_count + 1)
+        after = _position(board, state.points, state.size, -state.to_play, state.move_count + 1)
         return boards.unless_over_or_illegal(state, action, after)
 
     return Game(
@@ -44,6 +50,7 @@ def make(max_size: int) -> Game:
         heuristic=heuristic,
         ownership=ownership,
         score=lambda state: heuristic(state, 1),
+        shape_problem=_shape_problem,
         symmetries=boards.ALL_SYMMETRIES,
         stones_on="squares",
         sgf=SGFFormat(game_type=2),
@@ -61,18 +68,47 @@ def ownership(state: GameState) -> Array:
     return state.board.astype(jnp.float32)
 
 
-def _position(board: Array, size: Array | int, to_play: Array | int, move_count: Array | int) -> GameState:
+def _start(points: Any, xp: Any) -> tuple[Any, Any, Any]:
+    """(row, column, found): the upper left point of the 2x2 to start on; `xp` is jnp, or np for np arrays."""
+    blocks = points[:-1, :-1] & points[1:, :-1] & points[:-1, 1:] & points[1:, 1:]
+    index = xp.arange(points.shape[0])
+    # Twice the distances, so that they are whole numbers.
+    rows, columns = (
+        2 * index[:-1] + 1 - xp.max(xp.where(used, index, 0)) - xp.min(xp.where(used, index, index.size))
+        for used in (points.any(1), points.any(0))
+    )
+    distance = rows[:, None] ** 2 + columns[None, :] ** 2
+    nearest = xp.argmin(xp.where(blocks, distance, 8 * index.size**2))
+    return nearest // blocks.shape[1], nearest % blocks.shape[1], blocks.any()
+
+
+def _shape_problem(points: np.ndarray) -> str:
+    row, column, found = _start(points, np)
+    if not found:
+        return "it has no 2x2 of points for the start; add one"
+    wide = np.pad(points, 1)
+    around = wide[row : row + 4, column : column + 4].copy()
+    around[[0, 0, 3, 3], [0, 3, 0, 3]] = around[1:3, 1:3] = False
+    return (
+        "" if around.any() else "nobody could move from the 2x2 nearest to its middle; add a point beside it"
+    )
+
+
+def _position(
+    board: Array, points: Array, size: Array, to_play: Array | int, move_count: Array | int
+) -> GameState:
     to_play = jnp.asarray(to_play, jnp.int8)
-    free = boards.live_points(size, board.shape[0]) & (board == 0)
+    free = points & (board == 0)
     dark, light = _brackets(board)
-    points = (free & jnp.where(to_play == 1, dark, light)).reshape(-1)
+    placements = (free & jnp.where(to_play == 1, dark, light)).reshape(-1)
     terminated = ~(free & (dark | light)).any()
     majority = jnp.sign(jnp.sum(board, dtype=jnp.float32))
     return GameState(
         board=board,
-        size=jnp.asarray(size, jnp.int32),
+        points=points,
+        size=size,
         to_play=to_play,
-        legal=jnp.append(points, ~points.any()),
+        legal=jnp.append(placements, ~placements.any()),
         terminated=terminated,
         outcome=jnp.where(terminated, majority, 0.0),
         move_count=jnp.asarray(move_count, jnp.int32),

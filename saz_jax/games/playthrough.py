@@ -12,10 +12,13 @@ from saz_jax.types import Array, Game, GameState
 
 
 def random_games(
-    game: Game, sizes: Sequence[int] | np.ndarray, seed: int, length: int
+    game: Game, shapes: Sequence[int] | np.ndarray, seed: int, length: int
 ) -> tuple[GameState, np.ndarray]:
-    """(states[T + 1, B] without aux, actions[T, B]) of B random games, T = length actions each."""
-    starts = jax.vmap(game.init)(jnp.asarray(sizes, jnp.int32))
+    """(states[T + 1, B] without aux, actions[T, B]) of B random games, T = length actions each.
+
+    shapes: int[B], sides of squares, or bool[B, N, N], masks of points.
+    """
+    starts = jax.vmap(game.init)(jnp.asarray(shapes))
     states, actions = _random_games(game, length, starts, jax.random.key(seed))
     return jax.tree.map(_join, starts._replace(aux=()), states), np.asarray(actions)
 

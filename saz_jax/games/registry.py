@@ -117,18 +117,18 @@ def checked(game: Game) -> Game:
             f"board side {game.max_size} is too small for {game.name}; the smallest is {game.min_size}"
         )
 
-    def init(size: Any) -> GameState:
-        return game.init(_checked_size(game, size))
+    def init(shape: Any) -> GameState:
+        return game.init(_checked_shape(game, shape))
 
-    def setup(board: Any, size: Any, to_play: Any) -> GameState:
-        size, side = _checked_size(game, size), game.max_size
+    def setup(board: Any, shape: Any, to_play: Any) -> GameState:
+        shape, side = _checked_shape(game, shape), game.max_size
         if np.shape(board) != (side, side):
             raise ValueError(f"board has shape {np.shape(board)}; pad it to ({side}, {side}) with zeros")
         if _concrete(board):
-            _check_stones(np.asarray(board), size)
+            _check_stones(np.asarray(board), shape)
         if _concrete(to_play) and to_play not in (1, -1):
             raise ValueError(f"to_play={to_play!r} is nobody; use 1 for dark or -1 for light")
-        return game.setup(jnp.asarray(board, jnp.int8), size, jnp.asarray(to_play, jnp.int8))
+        return game.setup(jnp.asarray(board, jnp.int8), shape, jnp.asarray(to_play, jnp.int8))
 
     def step(state: GameState, action: Any) -> GameState:
         return game.step(state, _checked_action(game, state, action))
@@ -136,8 +136,61 @@ def checked(game: Game) -> Game:
     return dataclasses.replace(game, init=init, setup=setup, step=step)
 
 
+def points_of(game: Game, shape: Any) -> np.ndarray:
+    """bool[N, N]: the points of a concrete shape; `ValueError` if the game cannot be played on it."""
+    checked_shape, index = np.asarray(_checked_shape(game, shape)), np.arange(game.max_size)
+    if checked_shape.ndim == 2:
+        return checked_shape
+    return (index[:, None] < checked_shape) & (index[None, :] < checked_shape)
+
+
 def _concrete(x: Any) -> bool:
     return not isinstance(x, Tracer)
+
+
+def _checked_shape(game: Game, shape: Any) -> Any:
+    """A side as int32[], rows and columns or a mask as bool[N, N]; concrete ones as numpy, and checked."""
+    if isinstance(shape, tuple):
+        return _checked_points(game, _rectangle(game, shape))
+    if np.ndim(shape) == 2:
+        return _checked_points(game, shape)
+    return _checked_size(game, shape)
+
+
+def _rectangle(game: Game, shape: tuple[Any, ...]) -> Any:
+    """bool[N, N]: the points of (rows, columns)."""
+    whole = (not np.ndim(x) and jnp.issubdtype(jnp.result_type(x), jnp.integer) for x in shape)
+    if len(shape) != 2 or not all(whole):
+        raise ValueError(f"a rectangle is a pair of whole numbers (rows, columns), not {shape!r}")
+    (rows, columns), index = shape, np.arange(game.max_size)
+    for name, number in (("rows", rows), ("columns", columns)):
+        if _concrete(number) and not 1 <= number <= game.max_size:
+            remedy = "use 1 or more" if number < 1 else "raise max_size"
+            raise ValueError(f"{number} {name} do not fit max_size={game.max_size}; {remedy}")
+    return (index[:, None] < rows) & (index[None, :] < columns)
+
+
+def _checked_points(game: Game, points: Any) -> Any:
+    """The mask `points` (bool[r, c]), padded to [N, N]; the rules have their say if it is concrete."""
+    points = points if hasattr(points, "dtype") else np.asarray(points)
+    side, (rows, columns) = game.max_size, points.shape
+    if not jnp.issubdtype(points.dtype, jnp.bool_):
+        raise ValueError(f"a mask of points is bool[rows, columns], not {points.dtype}[{rows}, {columns}]")
+    if max(rows, columns) > side:
+        raise ValueError(f"a mask of {rows} x {columns} points exceeds max_size={side}; raise max_size")
+    pad = ((0, side - rows), (0, side - columns))
+    if not _concrete(points):
+        return jnp.pad(points, pad)
+    points = np.pad(np.asarray(points), pad)
+    used = np.flatnonzero(points.any(0) | points.any(1))
+    if used.max(initial=-1) + 1 < game.min_size:
+        problem = f"its side is {used.max(initial=-1) + 1}; the smallest is {game.min_size}"
+    else:
+        problem = game.shape_problem(points)
+    if problem:
+        drawn = notation.draw_points(points)
+        raise ValueError(f"{game.name} cannot be played on this shape: {problem}\n{drawn}")
+    return points
 
 
 def _checked_size(game: Game, size: Any) -> Array:
@@ -149,7 +202,10 @@ def _checked_size(game: Game, size: Any) -> Array:
         return size.astype(jnp.int32)
     value = np.asarray(size)
     if value.ndim or not np.issubdtype(value.dtype, np.integer):
-        raise ValueError(f"board side must be one whole number, not {size!r}; use jax.vmap for several")
+        raise ValueError(
+            f"board side must be one whole number, not {size!r}; use jax.vmap for several, "
+            "and a tuple (rows, columns) or a mask of points for other shapes"
+        )
     if value < game.min_size:
         raise ValueError(f"board side {value} is too small for {game.name}; the smallest is {game.min_size}")
     if value > game.max_size:
@@ -157,13 +213,19 @@ def _checked_size(game: Game, size: Any) -> Array:
     return jnp.asarray(value, jnp.int32)
 
 
-def _check_stones(board: np.ndarray, size: Array) -> None:
+def _check_stones(board: np.ndarray, shape: Any) -> None:
     if not np.isin(board, (-1, 0, 1)).all():
         odd = board[~np.isin(board, (-1, 0, 1))][0]
         raise ValueError(f"board holds {odd}; use 1 for dark, -1 for light and 0 for an empty point")
-    if _concrete(size) and (board[int(size) :].any() or board[:, int(size) :].any()):
+    if not _concrete(shape):
+        return
+    if np.ndim(shape) == 2:
+        if board[~shape].any():
+            drawn = notation.draw_points(shape)
+            raise ValueError(f"board has stones where its shape has no points; remove them\n{drawn}")
+    elif board[int(shape) :].any() or board[:, int(shape) :].any():
         raise ValueError(
-            f"board has stones outside its live {size} x {size} corner; raise size or remove them"
+            f"board has stones outside its live {shape} x {shape} corner; raise size or remove them"
         )
 
 

@@ -1,10 +1,12 @@
 """Sampled subgraphs as node masks, and the prior that they make together (Sec. 3.2).
 
 A subgraph is a mask over the nodes of its graph: edges are induced, and the dummy node, the last one, is in
-every subgraph.  Everything here is pure and takes any node mask, a board with holes as well.
+every subgraph.  Everything here is pure and takes any node mask, a board with holes as well.  How many there
+are and how large goes by the number of points: n is the side of the square that has as many.
 """
 
 import itertools
+import math
 import typing
 
 import jax
@@ -24,11 +26,11 @@ CHOICES = {
 
 
 def subgraph_counts(config: SubgraphConfig, max_size: int) -> np.ndarray:
-    """int32[N + 1]: the number of subgraphs k for every live side from 0 to N.
+    """int32[N * N + 1]: the number of subgraphs k for every number of points from 0 to N * N.
 
     k = round(per_side * n) as Python rounds, halves to the even neighbour: n = 5 gives 2, n = 7 gives 4.
     """
-    return np.array([round(config.per_side * size) for size in range(max_size + 1)], np.int32)
+    return np.array([round(config.per_side * math.sqrt(p)) for p in range(max_size**2 + 1)], np.int32)
 
 
 def smallest_side(config: SubgraphConfig) -> int:
@@ -53,10 +55,8 @@ def check(config: SubgraphConfig) -> None:
             )
 
 
-def sample_subgraphs(
-    key: Array, nodes: Array, size: Array | int, config: SubgraphConfig, max_size: int
-) -> Array:
-    """bool[K, V]: subgraphs of the graph `nodes` (bool[V]) of live side n; `vmap` for a batch.
+def sample_subgraphs(key: Array, nodes: Array, config: SubgraphConfig, max_size: int) -> Array:
+    """bool[K, V]: subgraphs of the graph `nodes` (bool[V]); `vmap` for a batch.
 
     K is the count for side N, static; subgraphs beyond the count for n hold no node at all, so they weigh
     nothing in a scatter.  Randomness goes by subgraph and by the rank of a point among the present points:
@@ -66,34 +66,41 @@ def sample_subgraphs(
     index = jnp.arange(counts[-1])
     keys = jax.vmap(jax.random.fold_in, (None, 0))(key, index)
     draw = {"uniform": _draw_points, "window": _draw_window}[config.nodes]
-    points = jax.vmap(lambda key: draw(key, nodes[:-1], size, config))(keys)
+    points = jax.vmap(lambda key: draw(key, nodes[:-1], config))(keys)
     subgraphs = jnp.concatenate([points, jnp.broadcast_to(nodes[-1:], (len(index), 1))], axis=1)
-    return subgraphs & (index < jnp.asarray(counts)[size])[:, None]
+    return subgraphs & (index < jnp.asarray(counts)[nodes[:-1].sum()])[:, None]
 
 
-def _draw_points(key: Array, points: Array, size: Array | int, config: SubgraphConfig) -> Array:
-    """bool[N * N]: d points, d uniform from (m-1)^2 to m^2 or (m+1)^2 but at most n^2; all sets alike."""
+def _draw_points(key: Array, points: Array, config: SubgraphConfig) -> Array:
+    """bool[N * N]: d points, d uniform from (m-1)^2 to m^2 or (m+1)^2 but from 1 to n^2; all sets alike."""
     # Word 0 decides d, word i the i-th present point.
     noise = jax.random.bits(key, (points.size + 1,))
-    smallest, largest = _side_range(size, config)
-    return lowest(noise[jnp.cumsum(points)], points, _pick(noise[0], smallest**2, largest**2))
+    n = np.sqrt(np.arange(points.size + 1))
+    squares = (np.rint(np.square(side)).astype(np.int32) for side in _side_range(n, config))
+    fewest, most = (jnp.asarray(np.maximum(square, 1))[points.sum()] for square in squares)
+    return lowest(noise[jnp.cumsum(points)], points, _pick(noise[0], fewest, most))
 
 
-def _draw_window(key: Array, points: Array, size: Array | int, config: SubgraphConfig) -> Array:
+def _draw_window(key: Array, points: Array, config: SubgraphConfig) -> Array:
     """bool[N * N]: the points inside a square, its side uniform from m-1 to m or m+1 but at most n, its place
-    uniform among those on the live board."""
+    uniform among those on the rows and columns in use, as far as they hold it."""
     noise = jax.random.bits(key, (3,))
-    side = _pick(noise[0], *_side_range(size, config))
-    corner = _pick(noise[1:], 0, size - side)[:, None]
+    n = np.rint(np.sqrt(np.arange(points.size + 1))).astype(np.int32)
+    side = _pick(noise[0], *(jnp.asarray(side)[points.sum()] for side in _side_range(n, config)))
     index = jnp.arange(round(points.size**0.5))[None, :]
+    grid = points.reshape(index.size, index.size)
+    used = jnp.stack([grid.any(1), grid.any(0)])
+    first = jnp.min(jnp.where(used, index, index.size), axis=1)
+    end = 1 + jnp.max(jnp.where(used, index, 0), axis=1)
+    corner = _pick(noise[1:], first, jnp.maximum(end - side, first))[:, None]
     rows, columns = (index >= corner) & (index < corner + side)
     return points & (rows[:, None] & columns[None, :]).reshape(-1)
 
 
-def _side_range(size: Array | int, config: SubgraphConfig) -> tuple[Array | int, Array]:
+def _side_range(n: np.ndarray, config: SubgraphConfig) -> tuple[np.ndarray, np.ndarray]:
     """The sides of the squares that have as many points as the smallest and the largest subgraph."""
-    m = size - config.shrink
-    return m - 1, jnp.minimum({"m": m, "m+1": m + 1}[config.largest], size)
+    m = n - config.shrink
+    return np.maximum(m - 1, 0), np.maximum(np.minimum({"m": m, "m+1": m + 1}[config.largest], n), 0)
 
 
 def _pick(noise: Array, low: Array | int, high: Array | int) -> Array:

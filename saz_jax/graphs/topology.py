@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import jraph
 import numpy as np
 
-from saz_jax.games.board import COMPASS4, COMPASS8, live_points
+from saz_jax.games.board import COMPASS4, COMPASS8
 from saz_jax.types import Array, GameState, Observation
 
 Directions: TypeAlias = tuple[tuple[int, int], ...]
@@ -25,13 +25,12 @@ NUM_EDGE_TYPES = 10
 
 def live_nodes(state: GameState | Observation) -> Array:
     """bool[V]: the live points and the dummy node of one position."""
-    points = live_points(state.size, state.board.shape[-1])
-    return jnp.append(points.reshape(-1), True)
+    return jnp.append(state.points.reshape(-1), True)
 
 
 def observe(state: GameState) -> Observation:
     """What a network sees of a position, or of a batch of them."""
-    return Observation(state.board, state.size, state.to_play, state.legal, state.margin)
+    return Observation(*(getattr(state, field) for field in Observation._fields))
 
 
 def steps(edges: str, directions: Directions = COMPASS4) -> Directions:

@@ -31,7 +31,7 @@ def subgraph_ensemble(network: Network, config: SubgraphConfig, max_size: int) -
     """The network on the whole board and on sampled subgraphs; the value is the whole board's (Sec. 3.2).
 
     The subgraphs of a state follow from the key and the state's place in the batch.  The passes run one after
-    another, as many as the largest live side in the batch asks for: memory stays that of one pass, and
+    another, as many as the largest board of the batch asks for: memory stays that of one pass, and
     small boards do not pay for their padding.
     """
     counts = subgraph_counts(config, max_size)
@@ -41,7 +41,7 @@ def subgraph_ensemble(network: Network, config: SubgraphConfig, max_size: int) -
         keys = jax.vmap(jax.random.fold_in, (None, 0))(key, jnp.arange(len(states.size)))
         live = jax.vmap(live_nodes)(states)
         sample = functools.partial(sample_subgraphs, config=config, max_size=max_size)
-        subgraphs = jax.vmap(sample, out_axes=1)(keys, live, states.size)
+        subgraphs = jax.vmap(sample, out_axes=1)(keys, live)
         nodes = jnp.concatenate([live[None], subgraphs])
 
         def ask(which: Any) -> Evaluation:
@@ -52,7 +52,7 @@ def subgraph_ensemble(network: Network, config: SubgraphConfig, max_size: int) -
 
         one = jax.eval_shape(ask, 0)
         empty = jax.tree.map(lambda x: jnp.zeros((len(nodes), *x.shape), x.dtype), one)
-        num_passes = 1 + jnp.asarray(counts)[states.size].max()
+        num_passes = 1 + jnp.asarray(counts)[states.points.sum((1, 2))].max()
         passes = jax.lax.fori_loop(0, num_passes, infer, empty)
         p2 = scatter(jax.nn.softmax(passes.logits[1:]), subgraphs)
         whole = jax.tree.map(lambda x: x[0], passes)
@@ -77,8 +77,9 @@ def sliding_window(network: Network, side: int) -> EvaluateFn:
             row, column = which // places, which % places
             window = sub_boards(states, row, column, side)
             logits, value, *_ = network.infer(variables, observe(window), jnp.ones(window.legal.shape, bool))
-            # A window that leaves a state's own live board counts nothing there.
-            weight = (jnp.maximum(row, column) + side <= states.size).astype(value.dtype)
+            # A window that leaves a state's own live board, or sees none of it, counts nothing there.
+            inside = (jnp.maximum(row, column) + side <= states.size) & window.points.any((1, 2))
+            weight = inside.astype(value.dtype)
             held = jnp.broadcast_to(weight[:, None], logits.shape)
             prior = place(jax.nn.softmax(logits) * held, row, column, states.board.shape)
             count = place(held, row, column, states.board.shape)
@@ -96,11 +97,12 @@ def sub_boards(states: GameState, row: Any, column: Any, side: int) -> GameState
     """The B sub-boards of `side` whose corner is (row, column), as positions of their own."""
     batch = len(states.size)
     legal_points = states.legal[:, :-1].reshape(states.board.shape)
-    board, legal = (
-        jax.lax.dynamic_slice(x, (0, row, column), (batch, side, side)) for x in (states.board, legal_points)
+    board, points, legal = (
+        jax.lax.dynamic_slice(x, (0, row, column), (batch, side, side))
+        for x in (states.board, states.points, legal_points)
     )
     legal = jnp.concatenate([legal.reshape(batch, -1), states.legal[:, -1:]], axis=1)
-    return states._replace(board=board, size=jnp.full_like(states.size, side), legal=legal)
+    return states._replace(board=board, points=points, size=jnp.full_like(states.size, side), legal=legal)
 
 
 def place(x: Array, row: Any, column: Any, shape: tuple[int, ...]) -> Array:

@@ -1,12 +1,13 @@
 """Positions as SVG pictures: stones on green squares, on hexagons, or where the lines of a board cross."""
 
+import itertools
 import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from saz_jax.games.notation import column_name, live_board, move_name
+from saz_jax.games.notation import column_name, live_board, live_shape, move_name
 from saz_jax.games.registry import look_at
 from saz_jax.types import Game, GameState
 
@@ -50,8 +51,8 @@ class Style(NamedTuple):
     """One kind of board: its colours, and where its cells lie."""
 
     palette: Palette
-    grid: Callable[[int], Iterator[str]]
-    """size -> what lies under the stones."""
+    grid: Callable[[np.ndarray], Iterator[str]]
+    """points bool[rows, columns] -> what lies under the stones."""
     cell: Callable[[float, float], tuple[str, str]]
     """(x, y) -> (tag, attributes): the outline of the cell around that middle."""
     half: tuple[float, float] = (CELL / 2, CELL / 2)
@@ -65,9 +66,9 @@ class Style(NamedTuple):
         x = MARGIN + self.half[0] + CELL * (int(column) + self.slant * int(row))
         return x, MARGIN + self.half[1] + self.row_height * int(row)
 
-    def extent(self, size: int) -> tuple[float, float]:
+    def extent(self, rows: int, columns: int) -> tuple[float, float]:
         """Width and height of a picture."""
-        x, y = self.centre(size - 1, size - 1)
+        x, y = self.centre(rows - 1, columns - 1)
         return x + self.half[0] + MARGIN, y + self.half[1] + MARGIN
 
 
@@ -88,24 +89,24 @@ def render(
     """A picture of one position, `width` pixels wide.
 
     game: the game or its name; it says whether stones lie on squares, on hexagons or where lines cross.
-    heat: float[V], float[N, N] or float[n, n], one number per point, for example a policy or Q-values.  The
-      largest magnitude is painted in full colour, positive warm and negative blue; NaN and pass are left out.
+    heat: float[V], float[N, N] or float[rows, columns], one number per point, for example a policy or
+      Q-values.  The largest magnitude is painted in full colour, positive warm and negative blue; NaN and
+      pass are left out.
     last_move: the action to mark.
     """
-    board, max_size = live_board(state), state.board.shape[0]
-    size = len(board)
+    board, points, max_size = live_board(state), live_shape(state), state.board.shape[0]
     style = STYLES[(game if isinstance(game, Game) else look_at(game)).stones_on]
-    across, down = style.extent(size)
+    across, down = style.extent(*points.shape)
     parts = [
         '<svg xmlns="http://www.w3.org/2000/svg"',
         f'     width="{width}" height="{round(width * down / across)}" viewBox="0 0 {across:g} {down:g}">',
         DEFINITIONS,
         f'<rect width="{across:g}" height="{down:g}" rx="6" fill="{style.palette.frame}"/>',
-        *style.grid(size),
-        *_coordinates(size, style),
+        *style.grid(points),
+        *_coordinates(points, style),
     ]
     if heat is not None:
-        parts += _heat(_live_heat(heat, size, max_size), max_size, style)
+        parts += _heat(_live_heat(heat, points, max_size), max_size, style)
     for row, column in np.argwhere(board):
         parts.append(_circle(*style.centre(row, column), 0.45, f"url(#{STONES[int(board[row, column])]})"))
     if last_move is not None and 0 <= last_move < max_size * max_size:
@@ -131,21 +132,49 @@ def _corner(x: float, y: float, which: int) -> str:
     return f"{x + RADIUS * math.sin(angle):.2f},{y - RADIUS * math.cos(angle):.2f}"
 
 
-def _squares(size: int) -> Iterator[str]:
-    far = MARGIN + size * CELL
-    yield f'<rect x="{MARGIN}" y="{MARGIN}" width="{size * CELL}" height="{size * CELL}" fill="#2e8b57"/>'
-    ticks = [MARGIN + CELL * i for i in range(size + 1)]
-    path = "".join(f"M{t} {MARGIN}V{far}M{MARGIN} {t}H{far}" for t in ticks)
-    yield f'<path d="{path}" stroke="#1c5a38" stroke-width="1.5" stroke-linecap="square"/>'
+def _squares(points: np.ndarray) -> Iterator[str]:
+    """Green squares in their frame: a whole board is one rectangle with lines across it."""
+    rows, columns = points.shape
+    if points.all():
+        right, low = MARGIN + columns * CELL, MARGIN + rows * CELL
+        size = f'width="{columns * CELL}" height="{rows * CELL}"'
+        yield f'<rect x="{MARGIN}" y="{MARGIN}" {size} fill="#2e8b57"/>'
+        down = [f"M{MARGIN + CELL * i} {MARGIN}V{low}" for i in range(columns + 1)]
+        across = [f"M{MARGIN} {MARGIN + CELL * i}H{right}" for i in range(rows + 1)]
+        path = "".join(line for lines in itertools.zip_longest(down, across, fillvalue="") for line in lines)
+        yield f'<path d="{path}" stroke="#1c5a38" stroke-width="1.5" stroke-linecap="square"/>'
+        return
+    for row, column in np.argwhere(points).tolist():
+        corner = f'x="{MARGIN + column * CELL}" y="{MARGIN + row * CELL}"'
+        style = 'fill="#2e8b57" stroke="#1c5a38" stroke-width="1.5"'
+        yield f'<rect class="point" {corner} width="{CELL}" height="{CELL}" {style}/>'
 
 
-def _lines(size: int) -> Iterator[str]:
-    ticks = [MARGIN + CELL * (i + 0.5) for i in range(size)]
-    near, far = ticks[0], ticks[-1]
-    path = "".join(f"M{t:g} {near:g}V{far:g}M{near:g} {t:g}H{far:g}" for t in ticks)
+def _lines(points: np.ndarray) -> Iterator[str]:
+    """Lines from point to point."""
+    rows, columns = points.shape
+    ticks = [MARGIN + CELL * (i + 0.5) for i in range(max(rows, columns))]
+    path = "".join(
+        part
+        for down, across in itertools.zip_longest(_runs(points.T), _runs(points), fillvalue=None)
+        for part in (
+            f"M{ticks[down[0]]:g} {ticks[down[1]]:g}V{ticks[down[2]]:g}" if down else "",
+            f"M{ticks[across[1]]:g} {ticks[across[0]]:g}H{ticks[across[2]]:g}" if across else "",
+        )
+    )
     yield f'<path d="{path}" stroke="#5c4019" stroke-width="1.2" stroke-linecap="square"/>'
-    for row, column in _star_points(size):
-        yield _circle(ticks[column], ticks[row], 0.09, "#5c4019")
+    if points.all() and rows == columns:
+        for row, column in _star_points(rows):
+            yield _circle(ticks[column], ticks[row], 0.09, "#5c4019")
+
+
+def _runs(points: np.ndarray) -> Iterator[tuple[int, int, int]]:
+    """(row, first column, last column) of the points that follow one another in a row."""
+    for row, there in enumerate(points.tolist()):
+        for present, run in itertools.groupby(range(len(there)), there.__getitem__):
+            if present:
+                first, *rest = run
+                yield row, first, rest[-1] if rest else first
 
 
 def _star_points(size: int) -> list[tuple[int, int]]:
@@ -160,19 +189,21 @@ def _star_points(size: int) -> list[tuple[int, int]]:
     return points if size >= 17 else corners_and_centre
 
 
-def _hexagons(size: int) -> Iterator[str]:
-    """Cells, and around them the sides: dark's above and below, light's left and right."""
+def _hexagons(points: np.ndarray) -> Iterator[str]:
+    """Cells, and around them the sides of their rectangle: dark's above and below, light's left and right."""
+    rows, columns = (np.flatnonzero(points.any(axis)).tolist() for axis in (1, 0))
+    rows, columns = range(rows[0], rows[-1] + 1), range(columns[0], columns[-1] + 1)
     for colour, cells, corners in (
-        ("#fdfcf8", [(row, 0) for row in range(size)], (5, 4)),
-        ("#fdfcf8", [(row, size - 1) for row in range(size)], (1, 2)),
-        ("#1b1b1b", [(0, column) for column in range(size)], (5, 0, 1)),
-        ("#1b1b1b", [(size - 1, column) for column in range(size)], (4, 3, 2)),
+        ("#fdfcf8", [(row, columns[0]) for row in rows], (5, 4)),
+        ("#fdfcf8", [(row, columns[-1]) for row in rows], (1, 2)),
+        ("#1b1b1b", [(rows[0], column) for column in columns], (5, 0, 1)),
+        ("#1b1b1b", [(rows[-1], column) for column in columns], (4, 3, 2)),
     ):
         way = [_corner(*HEXAGONS.centre(*cell), which) for cell in cells for which in corners]
         stroke = f'stroke="{colour}" stroke-width="{2 * BAND}" stroke-linejoin="round"'
         yield f'<polyline points="{" ".join(way)}" fill="none" {stroke}/>'
     yield '<g fill="#d0d8da" stroke="#6f7f87" stroke-width="1.2">'
-    for row, column in np.ndindex(size, size):
+    for row, column in np.argwhere(points):
         tag, outline = _hexagon(*HEXAGONS.centre(row, column))
         yield f"<{tag} {outline}/>"
     yield "</g>"
@@ -194,26 +225,30 @@ STYLES = {
 """By `Game.stones_on`."""
 
 
-def _coordinates(size: int, style: Style) -> Iterator[str]:
+def _coordinates(points: np.ndarray, style: Style) -> Iterator[str]:
+    rows, columns = points.shape
     font = f'font-family="sans-serif" font-size="13" fill="{style.palette.text}" text-anchor="middle"'
     left, above = style.half[0] + MARGIN * 0.5, style.half[1] + MARGIN * 0.32
-    for i in range(size):
-        (x, top), (first, y) = style.centre(0, i), style.centre(i, 0)
-        yield f'<text x="{x:g}" y="{top - above:g}" {font}>{column_name(i)}</text>'
-        yield f'<text x="{first - left:g}" y="{y + 4:g}" {font}>{i + 1}</text>'
+    for column in range(columns):
+        x, top = style.centre(0, column)
+        yield f'<text x="{x:g}" y="{top - above:g}" {font}>{column_name(column)}</text>'
+    for row in range(rows):
+        first, y = style.centre(row, 0)
+        yield f'<text x="{first - left:g}" y="{y + 4:g}" {font}>{row + 1}</text>'
 
 
-def _live_heat(heat: Any, size: int, max_size: int) -> np.ndarray:
-    """float[n, n] from any of the accepted shapes."""
+def _live_heat(heat: Any, points: np.ndarray, max_size: int) -> np.ndarray:
+    """float[rows, columns] from any of the accepted shapes, 0 where there is no point."""
+    rows, columns = points.shape
     values = np.asarray(heat, float)
     if values.shape == (max_size * max_size + 1,):
         values = values[:-1].reshape(max_size, max_size)
-    if values.shape not in ((max_size, max_size), (size, size)):
+    if values.shape not in ((max_size, max_size), (rows, columns)):
         raise ValueError(
             f"heat has shape {values.shape}; give ({max_size * max_size + 1},), ({max_size}, {max_size}) "
-            f"or ({size}, {size})"
+            f"or ({rows}, {columns})"
         )
-    return values[:size, :size]
+    return np.where(points, values[:rows, :columns], 0)
 
 
 def _heat(values: np.ndarray, max_size: int, style: Style) -> Iterator[str]:

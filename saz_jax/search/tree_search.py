@@ -2,7 +2,7 @@
 
 Both are exact about the rules: a finished game is worth its outcome and nothing else, the sign of a value
 follows `to_play` before and after each move, and no illegal move is ever expanded.  Nothing depends on the
-padding: ties fall to the first move on the board, and noise is drawn by live index.
+padding: ties fall to the first move on the board, and noise is drawn by the rank of a point.
 """
 
 import functools
@@ -18,7 +18,7 @@ from mctx._src import seq_halving
 
 from saz_jax.config import SearchConfig
 from saz_jax.config.registry import SEARCHES
-from saz_jax.games.board import padded_to_live
+from saz_jax.games.board import ranks
 from saz_jax.search import memory
 from saz_jax.search.proofs import open_moves, sound_moves
 from saz_jax.search.tree import (
@@ -220,9 +220,8 @@ def share_of_stones(game: Game, state: GameState) -> Array:
 
 
 def live_noise(draw: Callable[[Array, tuple[int]], Array], key: Array, state: GameState) -> Array:
-    """float32[V]: noise drawn by live index, so that a move gets the same whatever the padding."""
-    nodes = state.legal.shape[0]
-    return draw(key, (nodes,))[padded_to_live(jnp.arange(nodes), state.size, state.board.shape[0])]
+    """float32[V]: noise drawn by rank among the points, so that a move gets the same whatever the padding."""
+    return draw(key, (state.legal.shape[0],))[ranks(state.points)]
 
 
 def explore(config: SearchConfig, key: Array, prior: Array, state: GameState) -> Array:

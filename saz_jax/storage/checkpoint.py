@@ -9,7 +9,7 @@ elements, which orbax does not store, come back as well.
 import asyncio
 import contextlib
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -138,10 +138,13 @@ class Checkpoints:
                 self._manager.delete(self._damaged.pop())
             self._manager.save(iteration, args=ocp.args.Composite(facts=ocp.args.JsonSave(facts), **items))
 
-    def restore(self, template: Any) -> tuple[int, Snapshot] | None:
+    def restore(
+        self, template: Any, upgrade: Callable[[NamedArrays], NamedArrays] = lambda arrays: arrays
+    ) -> tuple[int, Snapshot] | None:
         """(iteration, snapshot) of the newest whole checkpoint, or None if there is none at all.
 
-        The state has the structure of `template` (arrays or `jax.ShapeDtypeStruct`) and numpy leaves.
+        The state has the structure of `template` (arrays or `jax.ShapeDtypeStruct`) and numpy leaves;
+        `upgrade` brings the arrays of an older version, by their paths in the state, up to date.
         Damaged checkpoints are passed over with a warning; the next save removes them.
         """
         newest = self._newest(*ITEMS)
@@ -153,6 +156,7 @@ class Checkpoints:
             index, field = name.split("/", maxsplit=1)
             remembered[int(index)][field] = array
             del arrays[f"replay/{name}"]
+        arrays = {f"state/{name}": array for name, array in upgrade(_branch(arrays, "state")).items()}
         if problem := mismatch(arrays, {"state": template}):
             raise ValueError(
                 f"checkpoint {iteration} in {self.folder} does not fit this run: {problem}; "

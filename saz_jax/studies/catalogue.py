@@ -139,7 +139,7 @@ def fair_simulations(lab: Lab, ensemble: Contestant, plain: Contestant, size: in
     """Simulations of model3 that equal the ensemble's in number, in network evaluations and in seconds."""
     assert ensemble.agent is not None
     own = lab.budget.simulations
-    subgraphs = int(subgraph_counts(ensemble.agent.model.ensemble, size)[size])
+    subgraphs = int(subgraph_counts(ensemble.agent.model.ensemble, size)[-1])
     # Each simulation, and the root before them, asks the network for one board and its subgraphs.
     evaluations = (own + 1) * (subgraphs + 1) - 1
     ensemble_seconds = seconds_per_move(ensemble, size, own)

@@ -88,13 +88,13 @@ def introduce(file: ResultsFile, contestant: Contestant) -> None:
 
 def train(lab: Lab, role: str, config: TrainConfig, minutes: float, init_from: Agent | None = None) -> Path:
     """The workdir of a finished training run: trained, continued or found."""
-    workdir = lab.results / "runs" / f"{lab.name}-{config.game}-{role}-{max(config.sizes)}"
+    workdir = lab.results / "runs" / f"{lab.name}-{config.game}-{role}-{max(config.sides)}"
     limits = {"iterations": lab.budget.iterations, "minutes": minutes}
     with loop.hold(workdir, config, init_from):
         if _finished(workdir, **limits):
             return workdir
     end = f"{minutes:g} minutes" if lab.budget.iterations is None else f"{lab.budget.iterations} iterations"
-    lab.say(f"training {config.game} {role} as {config.model} on sides {list(config.sizes)}: {end}")
+    lab.say(f"training {config.game} {role} as {config.model} on sides {list(config.sides)}: {end}")
     for row in loop.run(config, workdir, init_from=init_from, progress=lab.progress, **limits):
         if row["iteration"] % lab.budget.stage_every == 0:
             lab.say(f"  {role}: iteration {row['iteration']}, {row['seconds'] / 60:.1f} minutes")
@@ -164,7 +164,7 @@ class _LabReporter(series.Reporter):
     def played(self, games: float) -> None:
         self._lab.progress(self._name, games, self._lab.budget.games)
 
-    def end(self, size: int, summary: Mapping[str, Any]) -> None:
+    def end(self, size: int | str, summary: Mapping[str, Any]) -> None:
         if len(summary["runs"]) == self._lab.budget.runs:
             self._lab.say(f"{self._name}: {figures.outcome_text(summary)} in {summary['seconds']:.0f} s")
 

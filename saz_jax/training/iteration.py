@@ -19,6 +19,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from saz_jax.config import TrainConfig
 from saz_jax.config.registry import MODELS, NETWORKS, PRIORS, SEARCHES
 from saz_jax.games import make_game
+from saz_jax.games.shapes import make_boards
 from saz_jax.models import registry as models
 from saz_jax.search.memory import check_memory
 from saz_jax.search.tree_search import check as check_search
@@ -80,11 +81,11 @@ def make_program(config: TrainConfig, traced: Path | None = None) -> Program:
     mesh = devices.make_mesh()
     devices.check_divides(mesh, "selfplay.games", config.selfplay.games)
     devices.check_divides(mesh, "learner.batch_size", config.learner.batch_size)
-    game = make_game(config.game, max(config.sizes), **config.game_options)
-    for size in config.sizes:
-        jax.eval_shape(functools.partial(game.init, size))  # refuses a bad side, computes nothing
+    game = make_game(config.game, max(config.sides), **config.game_options)
+    for shape in make_boards(config.shapes, game.max_size).points if config.shapes else config.sizes:
+        jax.eval_shape(functools.partial(game.init, shape))  # refuses a bad side or shape, computes nothing
     model = models.make_model(config.model_config, game)
-    models.check_sizes(model, config.sizes)
+    models.check_sizes(model, config.sides)
     if "ownership" in model.network.heads and game.ownership is None:
         raise ValueError(
             f"{game.name} says nothing about ownership; give its Game a function `ownership`, or set "
@@ -100,7 +101,7 @@ def make_program(config: TrainConfig, traced: Path | None = None) -> Program:
     begin = make_begin(config, game, model)
     heads = model.network.heads
     play = make_play(
-        game, playing, config.search, config.selfplay, config.sizes, CHUNK, mesh, "ownership" in heads
+        game, playing, config.search, config.selfplay, config.boards, CHUNK, mesh, "ownership" in heads
     )
     if traced is not None:
         begin = remembered(begin, traced, "begin", config)
@@ -132,7 +133,7 @@ def make_begin(config: TrainConfig, game: Game, model: Model) -> Callable[[int],
     """seed -> untrained weights and the first games; operation by operation they would take seconds."""
     selfplay = config.selfplay
     new_games = make_new_games(
-        game, config.sizes, selfplay.favour, selfplay.max_opening_moves, selfplay.size_weights
+        game, config.boards, selfplay.favour, selfplay.max_opening_moves, selfplay.size_weights
     )
 
     @jax.jit
@@ -145,8 +146,9 @@ def make_begin(config: TrainConfig, game: Game, model: Model) -> Callable[[int],
 
 def check(config: TrainConfig) -> None:
     """Raise `ValueError` for settings that make no sense, alone or together."""
-    if not config.sizes or len(set(config.sizes)) != len(config.sizes):
-        raise ValueError(f"sizes={config.sizes}; name each board side once, at least one")
+    if not config.boards or len(set(config.boards)) != len(config.boards):
+        name, given = ("shapes", config.shapes) if config.shapes else ("sizes", config.sizes)
+        raise ValueError(f"{name}={given}; name each board once, at least one")
     if isinstance(config.seed, bool) or not isinstance(config.seed, int) or not 0 <= config.seed < 2**32:
         raise ValueError(f"seed={config.seed}; use a whole number from 0 to {2**32 - 1}")
     selfplay, learner, search = config.selfplay, config.learner, config.search
@@ -157,8 +159,8 @@ def check(config: TrainConfig) -> None:
         "selfplay.temperature_moves", selfplay.temperature_moves, selfplay.temperature_moves >= 0, "0 or more"
     )
     weights = selfplay.size_weights
-    fine = len(weights) in (0, len(config.sizes)) and all(0 < weight < math.inf for weight in weights)
-    _demand("selfplay.size_weights", weights, fine, f"a positive number for each of sizes={config.sizes}")
+    fine = len(weights) in (0, len(config.boards)) and all(0 < weight < math.inf for weight in weights)
+    _demand("selfplay.size_weights", weights, fine, f"a positive number for each of {config.boards}")
     plies, share = selfplay.max_opening_moves, selfplay.random_move_share
     _demand("selfplay.max_opening_moves", plies, plies >= 0, "0 (none) or more plies")
     _demand("selfplay.random_move_share", share, 0 <= share < 1, "a share from 0 to below 1")
@@ -188,7 +190,7 @@ def check(config: TrainConfig) -> None:
 
 def check_memory_of(config: TrainConfig) -> None:
     """Refuse self-play whose search trees do not fit into memory, before anything is compiled."""
-    game = make_game(config.game, max(config.sizes), **config.game_options)
+    game = make_game(config.game, max(config.sides), **config.game_options)
     check_memory(game, config.selfplay.games, config.search.simulations, solve=config.search.solve)
 
 

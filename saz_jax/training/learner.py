@@ -190,12 +190,14 @@ def transformed(position: Batch, which: Array) -> Batch:
     seen = position.observation
     side = seen.board.shape[0]
     source = symmetry(which, seen.size, side)
-    turned = seen._replace(
-        board=seen.board.reshape(-1)[source[:-1]].reshape(side, side), legal=seen.legal[source]
-    )
+
+    def turn(grid: Array) -> Array:
+        return grid.reshape(-1)[source[:-1]].reshape(side, side)
+
+    turned = seen._replace(board=turn(seen.board), points=turn(seen.points), legal=seen.legal[source])
     changes: dict[str, Any] = {"observation": turned, "policy": position.policy[source]}
     if position.ownership is not None:
-        changes["ownership"] = position.ownership.reshape(-1)[source[:-1]].reshape(side, side)
+        changes["ownership"] = turn(position.ownership)
     if position.reply is not None:
         changes["reply"] = position.reply[source]
     return position._replace(**changes)

@@ -28,11 +28,12 @@ from saz_jax.storage.checkpoint import Checkpoints, Snapshot
 from saz_jax.storage.export import read_export
 from saz_jax.storage.lock import LOCK, locked
 from saz_jax.storage.metrics import Metrics, Row
+from saz_jax.storage.named_arrays import NamedArrays
 from saz_jax.storage.provenance import provenance
 from saz_jax.storage.results import read_json, write_json
 from saz_jax.training import devices
 from saz_jax.training.iteration import Program, Progress, RunState, iterate, make_program, start
-from saz_jax.training.replay import Positions
+from saz_jax.training.replay import Positions, squares
 from saz_jax.types import Game, Model, Player
 
 CONTINUING = "continuing"
@@ -227,7 +228,7 @@ def check_not_lost(workdir: Path, checkpoints: Checkpoints) -> None:
 
 def restore(program: Program, fresh: RunState, checkpoints: Checkpoints) -> RunState:
     """The newest saved state, placed on the devices at hand; `fresh` if there is none."""
-    found = checkpoints.restore({"learner": fresh.learner, "games": fresh.games})
+    found = checkpoints.restore({"learner": fresh.learner, "games": fresh.games}, with_points)
     if found is None:
         return fresh
     iteration, snapshot = found
@@ -242,17 +243,32 @@ def restore(program: Program, fresh: RunState, checkpoints: Checkpoints) -> RunS
     )
 
 
+def with_points(arrays: NamedArrays) -> NamedArrays:
+    """The arrays of a checkpoint, those from before boards had shapes included: all were squares."""
+    if "games/points" in arrays or "games/size" not in arrays:
+        return arrays
+    points = squares(arrays["games/size"], arrays["games/board"].shape[-1])
+    return {**arrays, "games/points": points}
+
+
 def make_agent(program: Program, state: RunState) -> Agent:
     """The agent that this state of the run plays as."""
     config = program.config
+    shapes = {"trained_shapes": list(config.boards)} if config.shapes else {}
     return Agent(
         variables=devices.fetch(state.learner.average),
         game_name=program.game.name,
         game_options=dict(program.game.options),
         model=config.model_config,
         search=config.search,
-        trained_sizes=config.sizes,
-        meta={"seed": config.seed, "iteration": state.iteration, "seconds": state.seconds, **provenance()},
+        trained_sizes=config.sides,
+        meta={
+            **shapes,
+            "seed": config.seed,
+            "iteration": state.iteration,
+            "seconds": state.seconds,
+            **provenance(),
+        },
     )
 
 
@@ -260,7 +276,7 @@ def evaluation_sizes(config: TrainConfig, model: Model) -> tuple[int, ...]:
     """The board sides of the periodic evaluation: a trained one and, for scalable models, an unseen one."""
     if config.evaluation.sizes:
         return config.evaluation.sizes
-    largest = max(config.sizes)
+    largest = max(config.sides)
     return (largest,) if model.sizes[1] is not None else (largest, 2 * largest)
 
 

@@ -46,7 +46,9 @@ def make_plan(
     heads = program.model.network.heads
     blank = Positions.blank(program.game.max_size, config.learner.batch_size, heads)
     seen = blank.observation
-    seen = seen._replace(size=seen.size + min(config.sizes), to_play=seen.to_play + 1)
+    seen = seen._replace(
+        points=~seen.points, size=seen.size + program.game.max_size, to_play=seen.to_play + 1
+    )
     blank = blank._replace(observation=seen)
     figures: dict[str, Any] = {}
 

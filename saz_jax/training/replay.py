@@ -49,6 +49,7 @@ class Positions(NamedTuple):
         return cls(
             observation=_seen(
                 board=np.zeros((count, max_size, max_size), np.int8),
+                points=np.zeros((count, max_size, max_size), bool),
                 size=np.zeros(count, np.int32),
                 to_play=np.zeros(count, np.int8),
                 legal=np.zeros((count, nodes), bool),
@@ -76,9 +77,18 @@ class Positions(NamedTuple):
 
     @classmethod
     def from_columns(cls, columns: Mapping[str, np.ndarray]) -> "Positions":
-        """The inverse of `columns`."""
+        """The inverse of `columns`; where there are no points, boards are squares, as they once all were."""
+        if "points" not in columns:
+            side, size = columns["board"].shape[-1], columns["size"]
+            columns = {**columns, "points": squares(size, side)}
         seen = _seen(**{name: columns[name] for name in Observation._fields if name in columns})
         return cls(seen, **{name: columns[name] for name in cls._fields if name in columns})
+
+
+def squares(sizes: np.ndarray, max_size: int) -> np.ndarray:
+    """bool[M, N, N]: the points of square boards of sides int[M]."""
+    inside = np.arange(max_size)[None, :] < sizes[:, None]
+    return inside[:, :, None] & inside[:, None, :]
 
 
 def release(

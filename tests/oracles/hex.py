@@ -2,29 +2,37 @@
 
 import heapq
 
+from tests.oracles.shapes import points_of
+
 NEIGHBOURS = ((-1, 0), (-1, 1), (0, 1), (1, 0), (1, -1), (0, -1))
 
 
 class Hex:
-    """One game on an n x n board; points are (row, column), the swap is None."""
+    """One game on an n x n board, or on any set of points (row, column); the swap is None."""
 
-    def __init__(self, size, swap=False, stones=None, to_play=1):
-        self.size, self.swap, self.stones, self.to_play = size, swap, dict(stones or {}), to_play
+    def __init__(self, board, swap=False, stones=None, to_play=1):
+        self.points, self.swap, self.stones, self.to_play = (
+            points_of(board),
+            swap,
+            dict(stones or {}),
+            to_play,
+        )
         self.moves = 0
 
     def needed(self, player):
         """Stones that `player` lacks to join its sides, by Dijkstra; None if it is cut off."""
         along = 0 if player == 1 else 1
+        first, last = (end(point[along] for point in self.points) for end in (min, max))
         waiting, seen = [], set()
         for point in self.points:
-            if point[along] == 0 and self.cost(point, player) is not None:
+            if point[along] == first and self.cost(point, player) is not None:
                 heapq.heappush(waiting, (self.cost(point, player), point))
         while waiting:
             so_far, (row, column) = heapq.heappop(waiting)
             if (row, column) in seen:
                 continue
             seen.add((row, column))
-            if (row, column)[along] == self.size - 1:
+            if (row, column)[along] == last:
                 return so_far
             for dr, dc in NEIGHBOURS:
                 point = row + dr, column + dc
@@ -37,24 +45,21 @@ class Hex:
         return {player: 0, None: 1, -player: None}[self.stones.get(point)]
 
     @property
-    def points(self):
-        return [(row, column) for row in range(self.size) for column in range(self.size)]
-
-    @property
     def outcome(self):
         return next((player for player in (1, -1) if self.needed(player) == 0), 0)
 
     @property
     def over(self):
-        return self.outcome != 0
+        return self.outcome != 0 or len(self.stones) == len(self.points)
 
     @property
     def legal(self):
         if self.over:
-            return [None]
-        free = [point for point in self.points if point not in self.stones]
+            return {None}
+        free = self.points - set(self.stones)
+        mirrored = {(column, row) for row, column in self.points}
         can_swap = self.swap and self.moves == 1 and list(self.stones.values()) == [1]
-        return [*free, None] if can_swap else free
+        return free | {None} if can_swap and mirrored == self.points else free
 
     def play(self, point):
         """A stone of the player to move, or the swap: dark's stone becomes light's, mirrored."""

@@ -1,15 +1,18 @@
 """Othello on a dict of stones, written for reading: walk, bracket, turn."""
 
+from tests.oracles.shapes import middle_block, points_of
+
 DIRECTIONS = [(dr, dc) for dr in (-1, 0, 1) for dc in (-1, 0, 1) if (dr, dc) != (0, 0)]
 
 
 class Othello:
-    """One game on an n x n board; points are (row, column), a pass is None."""
+    """One game on an n x n board, or on any set of points (row, column); a pass is None."""
 
-    def __init__(self, size, stones=None, to_play=1):
-        high, low = size // 2 - 1, size // 2
-        start = {(high, low): 1, (low, high): 1, (high, high): -1, (low, low): -1}
-        self.size, self.stones, self.to_play = size, dict(start if stones is None else stones), to_play
+    def __init__(self, board, stones=None, to_play=1):
+        self.points = points_of(board)
+        row, column = middle_block(self.points)
+        start = {(row, column + 1): 1, (row + 1, column): 1, (row, column): -1, (row + 1, column + 1): -1}
+        self.stones, self.to_play = dict(start if stones is None else stones), to_play
 
     def turned(self, point, player):
         """The stones that `player` turns by placing at a free point."""
@@ -25,8 +28,7 @@ class Othello:
         return total
 
     def placements(self, player):
-        points = [(row, column) for row in range(self.size) for column in range(self.size)]
-        return {point for point in points if point not in self.stones and self.turned(point, player)}
+        return {point for point in self.points if point not in self.stones and self.turned(point, player)}
 
     @property
     def over(self):

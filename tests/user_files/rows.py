@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from saz_jax import Game, GameState
-from saz_jax.games import live_points, point, shift, unless_over_or_illegal
+from saz_jax.games import live_points, live_side, point, shift, unless_over_or_illegal
 
 DIRECTIONS = ((0, 1), (1, 1), (1, 0), (1, -1))
 
@@ -20,25 +20,26 @@ def make(
 ) -> Game:
     """Rows on padded boards of side `max_size`."""
 
-    def init(size: Array | int) -> GameState:
-        return setup(jnp.zeros((max_size, max_size), jnp.int8), size, 1)
+    def init(shape: Array | int) -> GameState:
+        return setup(jnp.zeros((max_size, max_size), jnp.int8), shape, 1)
 
-    def setup(board: Array, size: Array | int, to_play: Array | int) -> GameState:
-        return position(board, size, to_play, 0)
+    def setup(board: Array, shape: Array | int, to_play: Array | int) -> GameState:
+        return position(board, live_points(shape, max_size), to_play, 0)
 
     def step(state: GameState, action: Array | int) -> GameState:
         board = jnp.where(point(action, max_size), state.to_play, state.board)
-        after = position(board, state.size, -state.to_play, state.move_count + 1)
+        after = position(board, state.points, -state.to_play, state.move_count + 1)
         return unless_over_or_illegal(state, action, after)
 
-    def position(board: Array, size: Array | int, to_play: Array | int, move_count: Array | int) -> GameState:
+    def position(board: Array, points: Array, to_play: Array | int, move_count: Array | int) -> GameState:
         dark, light = (rows(board == colour, length) > 0 for colour in (1, -1))
-        free = live_points(size, max_size) & (board == 0)
+        free = points & (board == 0)
         over = dark | light | ~free.any()
         outcome = dark.astype(jnp.float32) - light.astype(jnp.float32)
         return GameState(
             board=board.astype(jnp.int8),
-            size=jnp.asarray(size, jnp.int32),
+            points=points,
+            size=live_side(points),
             to_play=jnp.asarray(to_play, jnp.int8),
             legal=jnp.append(free.reshape(-1) & ~over, over),
             terminated=over,
