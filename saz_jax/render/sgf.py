@@ -167,7 +167,8 @@ def _read_shape(root: Any, rows: int, columns: int) -> np.ndarray:
 def _write_shape(root: Any, points: np.ndarray) -> None:
     rows, columns = points.shape
     if rows != columns:
-        root.set_raw("SZ", f"{columns}:{rows}".encode())
+        # Not by `set_raw`, which refuses what is no square.
+        root.get_raw_property_map()["SZ"] = [f"{columns}:{rows}".encode()]
     if not points.all():
         root.set_raw_list(HOLES, [_letters(*point).encode() for point in np.argwhere(~points)])
 
