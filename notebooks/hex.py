@@ -33,18 +33,20 @@ def make_hex(max_size: int) -> Game:
         step=step,
         setup=setup,
         heuristic=heuristic,
+        shape_problem=boards.not_square,
         symmetries=SYMMETRIES,
         recipes={"small": {"sizes": (5, 6, 7)}},
     )
 
 
-def init(size: Array | int, *, max_size: int) -> GameState:
+def init(shape: Array | int, *, max_size: int) -> GameState:
     """The four sides and nothing else."""
-    return setup(jnp.zeros((max_size, max_size), jnp.int8), size, 1)
+    return setup(jnp.zeros((max_size, max_size), jnp.int8), shape, 1)
 
 
-def setup(board: Array, size: Array | int, to_play: Array | int) -> GameState:
+def setup(board: Array, shape: Array | int, to_play: Array | int) -> GameState:
     """That position; the ring is laid over whatever `board` has there."""
+    size = boards.live_side(boards.live_points(shape, board.shape[0]))
     _, ring = _cells(size, board.shape[0])
     return _position(jnp.where(ring, _sides(size, board.shape[0]), board), size, to_play, move_count=0)
 

@@ -52,7 +52,7 @@ def test_a_game_that_ends_restarts_at_once_on_a_side_of_the_list():
         assert not record.observation.board[t + 1, b].any()
         assert record.observation.size[t + 1, b] in (3, 4)
         np.testing.assert_array_equal(record.observation.legal[t + 1, b], fresh.legal)
-        assert record.to_play[t + 1, b] == 1
+        assert record.observation.to_play[t + 1, b] == 1
 
 
 def test_policies_are_distributions_over_legal_moves():

@@ -141,6 +141,7 @@ def test_random_games_on_shapes_are_those_of_plain_rules_without_padding(name):
     assert len(names) >= 7
     boards = np.stack([padded(BOARDS[n], SIDE + 1) for n in names])
     states, actions = random_games(game, boards, seed=4, length=game.max_moves)
+    over, state = False, jax.tree.map(lambda x: x[0, 0], states)
     for which, points in enumerate(boards):
         plain = oracle_of(name, points)
         for t in range(game.max_moves):
@@ -370,10 +371,13 @@ def test_a_match_takes_any_mix_of_shapes():
 
 
 def test_checkpoints_from_before_shapes_hold_squares():
-    games = {"games/board": np.zeros((2, 5, 5), np.int8), "games/size": np.array([3, 5], np.int32)}
-    points = loop.with_points(games)["games/points"]
+    games = {
+        "state/games/board": np.zeros((2, 5, 5), np.int8),
+        "state/games/size": np.array([3, 5], np.int32),
+    }
+    points = loop.with_points(games)["state/games/points"]
     assert [shapes.to_text(one) for one in points] == ["3x3", "5x5"]
-    columns = Positions.blank(5, 2).columns() | {"size": games["games/size"]}
+    columns = Positions.blank(5, 2).columns() | {"size": games["state/games/size"]}
     del columns["points"]
     assert (Positions.from_columns(columns).observation.points == points).all()
 

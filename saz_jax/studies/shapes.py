@@ -35,10 +35,10 @@ def boards(side: int) -> dict[str, str]:
 def matches(
     players: Mapping[str, str], game: str, side: int, games: int, runs: int, simulations: int
 ) -> dict[str, MatchConfig]:
-    """By file: each player (`{label: player}`) against greedy, and the first one against every other."""
+    """By file: the first player (`{label: player}`) against every other, and each one against greedy."""
     first, *others = players
-    pairs = [(label, "greedy", "greedy") for label in players]
-    pairs += [(first, label, players[label]) for label in others]
+    pairs = [(first, label, players[label]) for label in others]
+    pairs += [(label, "greedy", "greedy") for label in players]
     return {
         f"{game}-{side}-{label}-{against}.json": MatchConfig(
             game=game,
