@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import saz_jax
 from saz_jax import make_game, shapes
 from saz_jax.arena import series
+from saz_jax.arena.statistics import wilson_interval
 from saz_jax.config import SubgraphConfig, TrainConfig, from_json, to_json
 from saz_jax.config.shape_text import parse_shapes
 from saz_jax.games.board import is_connected, symmetry
@@ -19,6 +20,8 @@ from saz_jax.games.go import FAIR_KOMI, fair_komi
 from saz_jax.games.playthrough import random_games
 from saz_jax.graphs.subgraphs import subgraph_counts
 from saz_jax.render import sgf, svg, text
+from saz_jax.storage.results import write_json
+from saz_jax.studies import shapes as study
 from saz_jax.training import loop, selfplay
 from saz_jax.training.learner import Batch, transformed
 from saz_jax.training.replay import Positions
@@ -401,3 +404,22 @@ def test_gomoku_on_rectangles_agrees_with_openspiel(rows, columns, k):
             row, column = divmod(int(actions[t, which]), 9)
             state.apply_action(row * columns + column)
         assert state.is_terminal()
+
+
+def test_the_study_of_shapes_is_rebuilt_from_its_files(tmp_path):
+    pytest.importorskip("matplotlib")
+
+    def result(wins, losses):
+        outcome = wins / (wins + losses)
+        interval = list(wilson_interval(outcome, wins + losses))
+        return {"outcome": outcome, "wilson": interval, "wins": wins, "ties": 0, "losses": losses}
+
+    matches = study.matches({"gin": "othello", "fcn": "othello-fcn"}, "othello", 12, 10, 1, 8)
+    assert list(matches) == [f"othello-12-{pair}.json" for pair in ("gin-fcn", "gin-greedy", "fcn-greedy")]
+    assert len(matches["othello-12-gin-fcn.json"].boards) == len(study.KINDS)
+    sizes = {"12x12": result(90, 10), "ring:12": result(80, 20), "cross:12": result(10, 90)}
+    write_json(tmp_path / "othello-12-gin-fcn.json", {"sizes": sizes})
+    assert "| ring | 0.80 (0.71 to 0.87) |" in study.table(tmp_path)
+    assert "gin scores 0.45 against fcn in 200 games" in study.verdict(tmp_path)
+    assert "ahead beyond the 95% interval on ring, behind on cross." in study.verdict(tmp_path)
+    assert study.figure(tmp_path, tmp_path / "shapes.png").stat().st_size > 1000

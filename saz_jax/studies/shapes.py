@@ -4,9 +4,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import jax
+import numpy as np
+
 from saz_jax.arena.series import MatchConfig
 from saz_jax.config.shape_text import parse_shape
-from saz_jax.games.shapes import outline
+from saz_jax.games.shapes import outline, random_holes
 from saz_jax.render import figures
 from saz_jax.storage.results import read_json
 
@@ -122,11 +125,6 @@ def figure(folder: Path, path: Path) -> Path:
 
 def _draw_boards(axis: Any, texts: Iterable[str]) -> None:
     """A little picture of each shape; random holes are shown as one draw of them."""
-    import jax
-    import numpy as np
-
-    from saz_jax.games.shapes import random_holes
-
     for place, text in enumerate(texts):
         said = parse_shape(text)
         points = outline(said)
