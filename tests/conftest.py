@@ -1,5 +1,6 @@
 """The harness: on the CPU, rank promotion raises, and compiled programs are kept between runs."""
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,12 +21,15 @@ compilation_cache.enable()
 hypothesis.settings.register_profile("saz_jax", deadline=None, derandomize=True, max_examples=30)
 hypothesis.settings.load_profile("saz_jax")
 
-MEMORY_MAPS = Path("/proc/self/maps")
+STATUS = Path("/proc/self/statm")
+ROOM = 2**31
+"""Bytes of memory that a test process may fill with compiled programs before it forgets them."""
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _room_for_programs() -> Iterator[None]:
-    """Forget compiled programs in time: each holds some ten memory maps, and Linux allows a process 65530."""
+    """Forgets compiled programs when they fill the memory; those still needed come back from the disk."""
     yield
-    if MEMORY_MAPS.exists() and MEMORY_MAPS.read_bytes().count(b"\n") > 20_000:
+    if STATUS.exists() and int(STATUS.read_text().split()[1]) * os.sysconf("SC_PAGESIZE") > ROOM:
         jax.clear_caches()
+        gc.collect()
