@@ -34,6 +34,7 @@ def make_hex(max_size: int) -> Game:
         step=step,
         setup=setup,
         heuristic=heuristic,
+        shape_problem=boards.not_square,
         symmetries=SYMMETRIES,
         recipes={"small": {"sizes": (5, 6, 7)}},
     )

@@ -590,7 +590,7 @@ def test_positions_that_the_search_was_not_made_for_are_refused():
 
 def test_tree_memory_counts_four_numbers_per_move_and_the_positions():
     game = make_game("gomoku", 19)
-    per_node = 4 * 4 * game.num_actions + 5 * 4 + (19 * 19 + 4 + 1 + game.num_actions + 1 + 4 + 4)
+    per_node = 4 * 4 * game.num_actions + 5 * 4 + (2 * 19 * 19 + 4 + 1 + game.num_actions + 1 + 4 + 4)
     assert tree_memory(game, 8, 99) == 8 * (100 * per_node + game.num_actions)
 
 

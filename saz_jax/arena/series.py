@@ -124,7 +124,8 @@ def prepare(config: MatchConfig, path: str | Path | None = None, records: str | 
     if config.games % 2:
         raise ValueError(f"games={config.games} cannot be shared between the colours; use an even number")
     if not config.boards or len(set(config.boards)) < len(config.boards):
-        raise ValueError(f"sizes {config.boards} must be one or more different boards")
+        what = "shapes" if config.shapes else "board sides"
+        raise ValueError(f"{what} {config.boards} must be one or more different {what}")
     name = find_game(config.game)
     player = read_contestant(config.player, config.simulations, config.search, config.heuristic_weight)
     opponent = read_contestant(

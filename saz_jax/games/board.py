@@ -49,6 +49,12 @@ def ranks(points: Array) -> Array:
     return jnp.cumsum(nodes, dtype=jnp.int32) - 1
 
 
+def not_square(points: np.ndarray) -> str:
+    """The `shape_problem` of games that are played on squares only."""
+    side = 1 + np.argwhere(points).max(initial=-1)
+    return "" if points[:side, :side].all() else "it is no square, and this game knows no other shapes"
+
+
 def is_connected(points: np.ndarray, directions: tuple[tuple[int, int], ...] = COMPASS4) -> bool:
     """Whether steps in these directions lead from each point to every other one."""
     waiting = [tuple(point) for point in np.argwhere(points)[:1].tolist()]

@@ -178,7 +178,8 @@ def _read_shape(root: Any, about: SGFFormat, rows: int, columns: int) -> np.ndar
 def _write_shape(root: Any, about: SGFFormat, points: np.ndarray) -> None:
     rows, columns = points.shape
     if rows != columns:
-        root.set_raw("SZ", f"{columns}:{rows}".encode())
+        # Not by `set_raw`, which refuses what is no square.
+        root.get_raw_property_map()["SZ"] = [f"{columns}:{rows}".encode()]
     if not points.all():
         root.set_raw_list(HOLES, [_write_point(about, *point).encode() for point in np.argwhere(~points)])
 

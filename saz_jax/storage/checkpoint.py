@@ -144,7 +144,7 @@ class Checkpoints:
         """(iteration, snapshot) of the newest whole checkpoint, or None if there is none at all.
 
         The state has the structure of `template` (arrays or `jax.ShapeDtypeStruct`) and numpy leaves;
-        `upgrade` brings the arrays of an older version, by their paths in the state, up to date.
+        `upgrade` brings the arrays of an older version, by their paths, up to date.
         Damaged checkpoints are passed over with a warning; the next save removes them.
         """
         newest = self._newest(*ITEMS)
@@ -156,7 +156,7 @@ class Checkpoints:
             index, field = name.split("/", maxsplit=1)
             remembered[int(index)][field] = array
             del arrays[f"replay/{name}"]
-        arrays = {f"state/{name}": array for name, array in upgrade(_branch(arrays, "state")).items()}
+        arrays = upgrade(arrays)
         if problem := mismatch(arrays, {"state": template}):
             raise ValueError(
                 f"checkpoint {iteration} in {self.folder} does not fit this run: {problem}; "

@@ -147,8 +147,9 @@ def make_begin(config: TrainConfig, game: Game, model: Model) -> Callable[[int],
 def check(config: TrainConfig) -> None:
     """Raise `ValueError` for settings that make no sense, alone or together."""
     if not config.boards or len(set(config.boards)) != len(config.boards):
-        name, given = ("shapes", config.shapes) if config.shapes else ("sizes", config.sizes)
-        raise ValueError(f"{name}={given}; name each board once, at least one")
+        if config.shapes:
+            raise ValueError(f"shapes={config.shapes}; name each shape once")
+        raise ValueError(f"sizes={config.sizes}; name each board side once, at least one")
     if isinstance(config.seed, bool) or not isinstance(config.seed, int) or not 0 <= config.seed < 2**32:
         raise ValueError(f"seed={config.seed}; use a whole number from 0 to {2**32 - 1}")
     selfplay, learner, search = config.selfplay, config.learner, config.search

@@ -245,10 +245,10 @@ def restore(program: Program, fresh: RunState, checkpoints: Checkpoints) -> RunS
 
 def with_points(arrays: NamedArrays) -> NamedArrays:
     """The arrays of a checkpoint, those from before boards had shapes included: all were squares."""
-    if "games/points" in arrays or "games/size" not in arrays:
+    if "state/games/points" in arrays or "state/games/size" not in arrays:
         return arrays
-    points = squares(arrays["games/size"], arrays["games/board"].shape[-1])
-    return {**arrays, "games/points": points}
+    points = squares(arrays["state/games/size"], arrays["state/games/board"].shape[-1])
+    return {**arrays, "state/games/points": points}
 
 
 def make_agent(program: Program, state: RunState) -> Agent:
