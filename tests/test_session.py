@@ -133,7 +133,7 @@ def test_an_agent_thinks_within_its_budget_and_keeps_its_subtree(agent_file):
 
 
 def test_an_agent_stops_when_it_is_told_to_and_when_its_time_is_over(agent_file):
-    session = othello(dark=agent_file, light=agent_file)
+    session = othello(dark=agent_file, light=agent_file, analysis=True)
     session.prepare()
     stop, reports = threading.Event(), []
 

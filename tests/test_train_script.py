@@ -129,8 +129,8 @@ def test_a_signal_saves_and_says_how_to_continue(number, tmp_path):
     ],
 )
 def test_a_mistake_ends_in_one_sentence_and_exit_code_2(arguments, message, tmp_path):
-    workdir = [] if "--workdir" in arguments else ["--workdir", tmp_path / "run"]
-    done = train(*arguments, *workdir)
+    named = "--workdir" in arguments or "--workdir" in message
+    done = train(*arguments, *([] if named else ["--workdir", tmp_path / "run"]))
     assert done.returncode == 2, done.stdout + done.stderr
     assert message in done.stderr.replace("\n", " ")
     assert "Traceback" not in done.stderr
