@@ -98,7 +98,7 @@ def play(arguments: Arguments, players: dict[str, str]) -> None:
         total, done = prepared.games()
         if done < total:
             with GamesBar(Console(stderr=True), total, done) as bar:
-                series.evaluate(prepared, MatchDisplay(bar, match))
+                series.play(prepared, MatchDisplay(bar, match))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from saz_jax import Game, GameState
-from saz_jax.games import live_points, live_side, point, shift, unless_over_or_illegal
+from saz_jax.games import live_points, live_side, not_square, point, shift, unless_over_or_illegal
 
 NEIGHBOURS = ((-1, 0), (-1, 1), (0, 1), (1, 0), (1, -1), (0, -1))
 SYMMETRIES = (0, 2)
@@ -34,7 +34,7 @@ def make_hex(max_size: int) -> Game:
         step=step,
         setup=setup,
         heuristic=heuristic,
-        shape_problem=boards.not_square,
+        shape_problem=not_square,
         symmetries=SYMMETRIES,
         recipes={"small": {"sizes": (5, 6, 7)}},
     )

@@ -44,8 +44,8 @@ PUBLIC = {
         SearchConfig SelfPlayConfig SubgraphConfig TrainConfig difference from_json to_json
     """,
     "saz_jax.games": """
-        BrokenPromise check_game live_points live_side make_game point random_move register_game
-        shapes shift symmetry unless_over_or_illegal where_states
+        BrokenPromise check_game live_points live_side make_game not_square point random_move
+        register_game shapes shift symmetry unless_over_or_illegal where_states
     """,
     "saz_jax.games.shapes": """
         Boards cross diamond draw_boards from_text holes make_boards random_holes rectangle ring to_text

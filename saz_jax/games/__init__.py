@@ -4,6 +4,7 @@ from saz_jax.games import shapes
 from saz_jax.games.board import (
     live_points,
     live_side,
+    not_square,
     point,
     random_move,
     shift,
@@ -20,6 +21,7 @@ __all__ = [
     "live_points",
     "live_side",
     "make_game",
+    "not_square",
     "point",
     "random_move",
     "register_game",
