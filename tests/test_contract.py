@@ -54,7 +54,7 @@ def allows_stones(state):
 
 
 def allows_the_corner_after_the_end(state):
-    corner = state.terminated & (state.board[0, 0] == 0)
+    corner = state.terminated & state.points[0, 0] & (state.board[0, 0] == 0)
     return state._replace(legal=state.legal.at[0].max(corner))
 
 
