@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from saz_jax import make_game
-from saz_jax.agents import players
 from saz_jax.agents.players import greedy_player, random_player
+from saz_jax.games import board
 from saz_jax.games.playthrough import random_games
+from saz_jax.search.tree_search import prefer_wins
 from tests.built_in import NAMES
 
 
@@ -95,16 +96,19 @@ def test_greedy_clearly_beats_random(name, greedy_side):
     assert score > 0.1
 
 
-def test_greedy_scores_moves_in_chunks_where_all_successors_would_not_fit(monkeypatch):
+def test_moves_are_read_in_chunks_where_all_successors_would_not_fit(monkeypatch):
     game = make_game("gomoku", 200)
     states = jax.eval_shape(jax.vmap(game.init), jax.ShapeDtypeStruct((2,), jnp.int32))
-    compiled = jax.jit(greedy_player(game)).lower(jax.random.key(0), states).compile()
-    memory = compiled.memory_analysis()
-    assert memory is not None
-    assert memory.temp_size_in_bytes < 2e9
+    prior = jax.ShapeDtypeStruct((2, game.num_actions), jnp.float32)
+    greedy = jax.jit(greedy_player(game)).lower(jax.random.key(0), states)
+    wins = jax.jit(jax.vmap(functools.partial(prefer_wins, game))).lower(states, prior)
+    for program in (greedy, wins):
+        memory = program.compile().memory_analysis()
+        assert memory is not None
+        assert memory.temp_size_in_bytes < 2e8
     small = make_game("gomoku", 7)
-    monkeypatch.setattr(players, "CHUNK_POINTS", 350)
     starts = jax.vmap(small.init)(jnp.array([5, 7]))
-    whole, chunked = greedy_player(small), greedy_player.__wrapped__(small)
     key = jax.random.key(0)
-    assert chunked(key, starts).tolist() == whole(key, starts).tolist()
+    whole = greedy_player(small)(key, starts).tolist()
+    monkeypatch.setattr(board, "CHUNK_POINTS", 350)
+    assert greedy_player.__wrapped__(small)(key, starts).tolist() == whole

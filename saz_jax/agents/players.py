@@ -8,11 +8,8 @@ import functools
 import jax
 import jax.numpy as jnp
 
-from saz_jax.games.board import random_move
+from saz_jax.games.board import for_every_move, random_move
 from saz_jax.types import Array, Game, GameState, Player
-
-CHUNK_POINTS = 2**25
-"""Points of the successors that greedy looks at together, some 20 bytes each: all of them up to side 75."""
 
 
 @functools.cache
@@ -31,15 +28,12 @@ def greedy_player(game: Game) -> Player:
 
     The score is the game's own (App. "Greedy players heuristics"), also where the move ends the game.
     """
-    actions = jnp.arange(game.num_actions, dtype=jnp.int32)
 
     def best(state: GameState) -> Array:
         def score(action: Array) -> Array:
             return game.heuristic(game.step(state, action), state.to_play)
 
-        # A chunk of the moves at a time: all successors of a 200x200 board would take 32 GB.
-        chunk = min(game.num_actions, max(CHUNK_POINTS // game.num_actions, 1))
-        scores = jnp.where(state.legal, jax.lax.map(score, actions, batch_size=chunk), -jnp.inf)
+        scores = jnp.where(state.legal, for_every_move(score, game.num_actions), -jnp.inf)
         return scores == scores.max()
 
     def play(key: Array, states: GameState) -> Array:

@@ -35,7 +35,7 @@ class MatchConfig:
     """Everything that decides the games."""
 
     game: str
-    """othello, gomoku, go, or the name of a registered game."""
+    """othello, gomoku, go, hex, or a registered game."""
     player: str | Agent | Player
     """random, greedy, mcts:100 (random playouts, 100 simulations), an agent (an export, the workdir of a
     training run or the name of shipped weights), agent@model3 (its weights as another model), or raw:agent

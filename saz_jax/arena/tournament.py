@@ -29,7 +29,7 @@ class TournamentConfig:
     """Everything that decides the games."""
 
     game: str
-    """othello, gomoku, go, or the name of a registered game."""
+    """othello, gomoku, go, hex, or a registered game."""
     players: tuple[str, ...]
     """Two or more of: random, greedy, mcts:100 (random playouts, 100 simulations), an agent (an export, the
     workdir of a training run or the name of shipped weights), agent@model3 (its weights as another model),

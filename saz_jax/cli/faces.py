@@ -32,7 +32,7 @@ def parser(description: str | None, prog: str, game: str | None = None) -> argpa
         allow_abbrev=False,
     )
     if game is None:
-        made.add_argument("--game", default="gomoku", help="othello, gomoku, go, or a registered game")
+        made.add_argument("--game", default="gomoku", help="othello, gomoku, go, hex, or a registered game")
     else:
         made.set_defaults(game=game)
     made.add_argument("--agent", help="who plays: an agent by name or path, raw:agent, mcts:100, greedy, "

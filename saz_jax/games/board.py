@@ -25,6 +25,9 @@ ALL_SYMMETRIES = tuple(range(NUM_SYMMETRIES))
 INVERSE_SYMMETRY = (0, 3, 2, 1, 4, 5, 6, 7)
 """Symmetry `INVERSE_SYMMETRY[s]` undoes symmetry s: quarter turns 1 and 3 undo each other."""
 
+CHUNK_POINTS = 2**20
+"""Points of the successors that one game looks at together, some 6 to 20 bytes each: all up to side 32."""
+
 
 def live_points(shape: Array | int, max_size: int) -> Array:
     """bool[N, N]: the top-left n x n corner for a side n; a mask of points as it is."""
@@ -131,6 +134,16 @@ def symmetry(which: Array | int, size: Array | int, max_size: int) -> Array:
 def random_move(key: Array, allowed: Array) -> Array:
     """int32[...]: one True of each row of `allowed` (bool[..., V]), all equally likely."""
     return jax.random.categorical(key, jnp.where(allowed, 0.0, -jnp.inf)).astype(jnp.int32)
+
+
+def for_every_move(read: Callable[[Array], Array], num_actions: int) -> Array:
+    """[V, ...]: `read` of every action (int32[]), a chunk of them at a time on large boards.
+
+    `read` may look at the position after its move; all successors of a 200x200 board would take 10 GB.
+    """
+    actions = jnp.arange(num_actions, dtype=jnp.int32)
+    chunk = max(CHUNK_POINTS // num_actions, 1)
+    return jax.vmap(read)(actions) if chunk >= num_actions else jax.lax.map(read, actions, batch_size=chunk)
 
 
 def where_states(condition: Array, chosen: GameState, other: GameState) -> GameState:

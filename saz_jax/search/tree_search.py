@@ -18,7 +18,7 @@ from mctx._src import seq_halving
 
 from saz_jax.config import SearchConfig
 from saz_jax.config.registry import SEARCHES
-from saz_jax.games.board import ranks
+from saz_jax.games.board import for_every_move, ranks
 from saz_jax.search import memory
 from saz_jax.search.proofs import open_moves, sound_moves
 from saz_jax.search.tree import (
@@ -207,8 +207,12 @@ def exact(evaluation: Evaluation, states: GameState) -> Evaluation:
 
 def prefer_wins(game: Game, state: GameState, prior: Array) -> Array:
     """The log prior [V] of moves that win at once, if there are any; else the prior as it is."""
-    after = jax.vmap(game.step, (None, 0))(state, jnp.arange(state.legal.shape[0], dtype=jnp.int32))
-    wins = state.legal & after.terminated & (after.outcome * state.to_play > 0)
+
+    def wins_at_once(action: Array) -> Array:
+        after = game.step(state, action)
+        return after.terminated & (after.outcome * state.to_play > 0)
+
+    wins = state.legal & for_every_move(wins_at_once, game.num_actions)
     # The others keep a little, so that they stay above illegal moves.
     return jnp.where(state.legal, jax.nn.log_softmax(prior + 100.0 * wins), MASKED)
 
