@@ -268,7 +268,7 @@ def test_an_iteration_leaves_the_state_before_it_as_it_was():
         ({"selfplay": SelfPlayConfig(games=4, moves=7)}, "multiple of 2"),
         ({"selfplay": SelfPlayConfig(games=0)}, "selfplay.games=0"),
         ({"selfplay": SelfPlayConfig(size_weights=(1.0, 0.0, 1.0))}, r"size_weights=\(1.0, 0.0, 1.0\)"),
-        ({"selfplay": SelfPlayConfig(size_weights=(1.0,))}, "a positive number for each of sizes"),
+        ({"selfplay": SelfPlayConfig(size_weights=(1.0,))}, "a positive number for each of"),
         ({"learner": LearnerConfig(ownership_weight=-1.0)}, "learner.ownership_weight=-1.0"),
         ({"seed": -1}, "seed=-1"),
         ({"seed": 2**40}, "seed=1099511627776"),
