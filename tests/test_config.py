@@ -112,7 +112,7 @@ def test_our_recipes_tell_their_networks_whose_turn_it_is_where_komi_makes_a_dif
 
 
 def test_an_unknown_preset_is_refused():
-    with pytest.raises(ValueError, match="unknown preset 'bogus'; choose one of smoke, small, paper"):
+    with pytest.raises(ValueError, match="preset='bogus' is unknown; choose one of smoke, small, paper"):
         preset("bogus", "gomoku", "saz")
 
 

@@ -71,7 +71,7 @@ def test_one_compilation_makes_graphs_of_every_size():
 
 
 def test_unknown_edges_and_crooked_boards_are_refused():
-    with pytest.raises(ValueError, match="unknown edges 'grid6'; choose one of grid4"):
+    with pytest.raises(ValueError, match="edges='grid6' is unknown; choose one of grid4"):
         topology(3, "grid6")
     with pytest.raises(ValueError, match="7 nodes are no padded board"):
         to_graphs_tuple(jnp.zeros((1, 7, 1)), jnp.ones((1, 7), bool))

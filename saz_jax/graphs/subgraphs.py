@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from saz_jax.config import SubgraphConfig
+from saz_jax.config.choices import check_choice
 from saz_jax.config.registry import PRIORS
 from saz_jax.types import Array
 
@@ -49,10 +50,7 @@ def check(config: SubgraphConfig) -> None:
         raise ValueError(f"shrink={config.shrink} makes subgraphs larger than the board; use 0 or more")
     PRIORS.find(config.combine)
     for name, choices in CHOICES.items():
-        if getattr(config, name) not in choices:
-            raise ValueError(
-                f"{name}={getattr(config, name)!r} is unknown; choose one of {', '.join(choices)}"
-            )
+        check_choice(name, getattr(config, name), choices)
 
 
 def sample_subgraphs(key: Array, nodes: Array, config: SubgraphConfig, max_size: int) -> Array:

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import jraph
 import numpy as np
 
+from saz_jax.config.choices import check_choice
 from saz_jax.games.board import COMPASS4, COMPASS8
 from saz_jax.types import Array, GameState, Observation
 
@@ -35,8 +36,7 @@ def observe(state: GameState) -> Observation:
 
 def steps(edges: str, directions: Directions = COMPASS4) -> Directions:
     """Steps to the neighbours of a point by `GINConfig.edges`: the `directions` of the game, or all eight."""
-    if edges not in EDGES:
-        raise ValueError(f"unknown edges {edges!r}; choose one of {', '.join(EDGES)}")
+    check_choice("edges", edges, EDGES)
     return directions if edges == "grid4" else COMPASS8
 
 

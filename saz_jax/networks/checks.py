@@ -3,6 +3,7 @@
 import typing
 from typing import Any, Literal
 
+from saz_jax.config.choices import check_choice
 from saz_jax.storage.named_arrays import mismatch
 from saz_jax.types import Array, Observation, Variables
 
@@ -15,9 +16,8 @@ def check_config(config: Any, max_size: int | None = None) -> None:
     name = type(config).__name__
     for field, hint in typing.get_type_hints(type(config)).items():
         value = getattr(config, field)
-        if typing.get_origin(hint) is Literal and value not in typing.get_args(hint):
-            choices = ", ".join(typing.get_args(hint))
-            raise ValueError(f"{name}.{field}={value!r} is unknown; choose one of {choices}")
+        if typing.get_origin(hint) is Literal:
+            check_choice(f"{name}.{field}", value, typing.get_args(hint))
         if hint is float and not 0 <= value < 1:
             raise ValueError(f"{name}.{field}={value} is no rate; use at least 0 and less than 1")
         if hint is int or typing.get_origin(hint) is tuple:

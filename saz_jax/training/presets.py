@@ -14,6 +14,7 @@ from saz_jax.config import (
     SelfPlayConfig,
     TrainConfig,
 )
+from saz_jax.config.choices import check_choice
 from saz_jax.config.registry import MODELS, NETWORKS
 from saz_jax.games.registry import find_game, look_at
 from saz_jax.models.registry import default_config
@@ -50,8 +51,7 @@ def preset(name: str, game: str, model: str, network: str | None = None) -> Trai
     whole pipeline in a minute or two, too short to play well.  Models for one size train on the largest.
     `network` replaces the model's own.  What a game needs otherwise stands in its `recipes`.
     """
-    if name not in get_args(PresetName):
-        raise ValueError(f"unknown preset {name!r}; choose one of {', '.join(get_args(PresetName))}")
+    check_choice("preset", name, get_args(PresetName))
     game, about = find_game(game), look_at(game)
     config = default_config(model)
     network = NETWORKS.find(network or MODELS.find(model).network).name
