@@ -5,7 +5,6 @@ python benchmarks/search.py [--json FILE]
 
 import argparse
 import dataclasses
-import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import mctx
+from timing import report
 
 from saz_jax.config import GINConfig, ModelConfig, SearchConfig
 from saz_jax.games import make_game
@@ -132,9 +132,8 @@ def main() -> None:
     against_evaluations(side=20, batch=16, simulations=64, rounds=max(1, options.rounds // 2))
     for side in (9, 16, 20):
         ensemble_cost(side, batch=8, simulations=8, rounds=options.rounds)
-    if options.json:
-        kept = {f"{kind}_vs_evaluations": ratios[kind] for kind in ("gumbel", "puct")}
-        options.json.write_text(json.dumps(kept, indent=2) + "\n")
+    kept = {f"{kind}_vs_evaluations": ratios[kind] for kind in ("gumbel", "puct")}
+    report(kept, options.json)
 
 
 if __name__ == "__main__":

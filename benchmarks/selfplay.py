@@ -47,7 +47,7 @@ def setting(game: str, hidden: int, model: str, search: SearchConfig, games: int
     config = SelfPlayConfig(games=games)
     play = make_play(rules, brain.evaluate, search, config, (side,), moves, devices.make_mesh())
     variables = brain.network.init(jax.random.key(0))
-    states = make_new_games(rules, (side,), "none")(jax.random.key(1), games)
+    states = make_new_games(rules, (side,), SelfPlayConfig(favour="none"))(jax.random.key(1), games)
     states, _ = play(variables, jax.random.key(2), states)
 
     @jax.jit
@@ -116,7 +116,7 @@ def padding_figures(rounds: int) -> dict[str, float]:
         ours = dataclasses.replace(config, games=games)
         play = make_play(rules, brain.evaluate, search, ours, sizes, 2, devices.make_mesh())
         variables = brain.network.init(jax.random.key(0))
-        states = make_new_games(rules, sizes, "none")(jax.random.key(1), games)
+        states = make_new_games(rules, sizes, SelfPlayConfig(favour="none"))(jax.random.key(1), games)
         return lambda: play(variables, jax.random.key(2), states)
 
     began = time.perf_counter()

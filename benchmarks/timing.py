@@ -1,7 +1,6 @@
 """How the benchmarks measure: functions take turns, so that all see the same machine."""
 
 import argparse
-import json
 import statistics
 import time
 from collections.abc import Callable, Mapping
@@ -9,6 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import jax
+
+from saz_jax.storage import write_json
+from saz_jax.storage.provenance import provenance
+
+BEGAN = time.perf_counter()
+"""When the benchmark was started."""
 
 
 def take_turns(functions: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
@@ -34,6 +39,6 @@ def parser(description: str | None) -> argparse.ArgumentParser:
 
 
 def report(figures: Mapping[str, float], path: Path | None) -> None:
-    """Writes the figures as a flat JSON object, if asked to."""
+    """Writes the figures, and where they come from, as one JSON object, if asked to."""
     if path:
-        path.write_text(json.dumps(dict(figures), indent=2) + "\n")
+        write_json(path, {**figures, **provenance(), "seconds": time.perf_counter() - BEGAN})

@@ -1,7 +1,7 @@
-"""Put a finished run among the weights that the repository ships, and bring their page up to date.
+"""Put a finished run among the weights that the repository ships, and bring their pages up to date.
 
 python experiments/ship.py --workdir runs/gomoku --name gomoku
-python experiments/ship.py                                         # the page and the checksums alone
+python experiments/ship.py                                         # pages, cards and checksums alone
 """
 
 import dataclasses
@@ -12,6 +12,7 @@ import tyro
 
 from saz_jax.agents import shipping
 from saz_jax.cli.console import plain_errors
+from saz_jax.studies import cards
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,6 +25,8 @@ class Arguments:
     """What `load_agent` will know it by."""
     weights: Path = Path("weights")
     """The folder of all weights."""
+    results: Path = Path("results/strength")
+    """The folder of their matches, for the cards."""
 
 
 def main(argv: list[str]) -> None:
@@ -35,7 +38,8 @@ def main(argv: list[str]) -> None:
         if arguments.workdir is not None and arguments.name is not None:
             shipping.ship(arguments.workdir, arguments.weights / arguments.name)
         shipping.write_pages(arguments.weights)
-        print(f"wrote {arguments.weights / shipping.PAGE} and {arguments.weights / shipping.CHECKSUMS}")
+        cards.write_cards(arguments.weights, arguments.results)
+        print(f"wrote {arguments.weights / shipping.PAGE}, {shipping.CHECKSUMS} and a card for every player")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from rich.console import Console
 from saz_jax.arena import series
 from saz_jax.arena.series import MatchConfig
 from saz_jax.cli import compilation_cache
-from saz_jax.cli.console import plain_errors, terminate_like_interrupt
+from saz_jax.cli.console import plain_errors, stops_soon
 from saz_jax.cli.games_bar import GamesBar, MatchDisplay
 from saz_jax.studies import strength
 
@@ -49,15 +49,12 @@ def main(argv: list[str]) -> None:
         page = arguments.results / "README.md"
         strength.with_table(page.read_text(), folder)  # before hours of play: is there a place for the table?
         folder.mkdir(exist_ok=True)
-        terminate_like_interrupt()
-        try:
-            play(matches, folder)
-        except KeyboardInterrupt:
-            print("stopped; the same command continues after the last whole run", file=sys.stderr)
-            sys.exit(130)
-        finally:
-            page.write_text(strength.with_table(page.read_text(), folder))
-            print(f"wrote the table into {page}")
+        with stops_soon("stopped; the same command continues after the last whole run"):
+            try:
+                play(matches, folder)
+            finally:
+                page.write_text(strength.with_table(page.read_text(), folder))
+                print(f"wrote the table into {page}")
 
 
 def chosen(arguments: Arguments) -> dict[str, MatchConfig]:

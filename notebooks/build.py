@@ -1,34 +1,41 @@
 """Writes every notebook from its plain-Python source, without outputs: `python notebooks/build.py`.
 
-A source is in jupytext's percent format and begins with a cell of text, its title.  The address of the
-repository is here and nowhere else; the badge and the install cell are filled in from it.
+A source is in jupytext's percent format and begins with a cell of text, its title.  The badge and the install
+cell are filled in with the address of the repository, which stands in pyproject.toml and nowhere else.
 """
 
+import tomllib
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import jupytext
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-REPOSITORY = "account_to_be_named/saz_jax"
-"""OWNER/NAME on GitHub.  Account names have no underscore there, so nobody can take this one meanwhile."""
-BRANCH = "main"
 FOLDER = Path(__file__).parent
 SOURCES = FOLDER / "sources"
+URLS = tomllib.loads((FOLDER.parent / "pyproject.toml").read_text())["project"]["urls"]
+REPOSITORY = urlsplit(URLS["Repository"]).path.strip("/")
+"""OWNER/NAME on GitHub."""
+BRANCH = "main"
 BADGE = (
     "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]"
     "(https://colab.research.google.com/github/{repository}/blob/{branch}/notebooks/{name}.ipynb)"
 )
 INSTALL = """\
-# Installs the package, and fetches the modules beside this notebook; does nothing where it is installed.
+# Installs the package where it is missing: from a wheel beside this notebook, else from the repository.
 import importlib.util
 import shutil
+import sys
+from pathlib import Path
 
 if importlib.util.find_spec("saz_jax") is None:
     extras = "cli,plots,cuda" if shutil.which("nvidia-smi") else "cli,plots"
-    !git clone --quiet --depth 1 --branch {branch} https://github.com/{repository} saz_jax_source
-    %pip install --quiet "./saz_jax_source[{{extras}}]"
-    %cd -q saz_jax_source/notebooks
+    wheels = [path.resolve().as_uri() for path in sorted(Path().glob("saz_jax-*.whl"))]
+    source = wheels[-1] if wheels else "git+https://github.com/{repository}@{branch}"
+    %pip install --quiet "saz_jax[{{extras}}] @ {{source}}"
+# The modules that the notebooks share come with the package; those beside this notebook are preferred.
+sys.path.append(f"{{importlib.util.find_spec('saz_jax').submodule_search_locations[0]}}/notebooks")
 """
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},

@@ -7,10 +7,50 @@ import re
 from typing import TypeAlias
 
 Point: TypeAlias = tuple[int, int] | None
+Move: TypeAlias = tuple[int, int] | tuple[tuple[int, int], tuple[int, int]] | None
+"""The point where a stone is placed, or where a stone is moved from and to; None is pass."""
 
 GTP_COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 """Columns of GTP; there is no I."""
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def ends(move: Move) -> tuple[tuple[int, int], ...]:
+    """The points of a move: none for pass, one where a stone is placed, else two."""
+    if move is None:
+        return ()
+    first, second = move
+    if isinstance(first, tuple) and isinstance(second, tuple):
+        return first, second
+    assert isinstance(first, int)
+    assert isinstance(second, int)
+    return ((first, second),)
+
+
+def placed(move: Move) -> Point:
+    """A move of a game in which stones are only placed, as a point."""
+    points = ends(move)
+    assert len(points) < 2
+    return points[0] if points else None
+
+
+def gtp_move(move: Move, size: int, from_top: bool = False) -> str:
+    """As `gtp_vertex`; a stone that is moved from B2 to C3 is B2-C3."""
+    if move is None:
+        return "pass"
+    return "-".join(gtp_vertex(point, size, from_top) for point in ends(move))
+
+
+def read_gtp_move(text: str, size: int, from_top: bool = False) -> Move:
+    """The inverse of `gtp_move`."""
+    first, dash, second = text.partition("-")
+    start = read_gtp_vertex(first, size, from_top)
+    if not dash:
+        return start
+    end = read_gtp_vertex(second, size, from_top)
+    if start is None or end is None:
+        raise ValueError(f"{text[:20]!r} is no move; use two vertices such as B2-C3, or pass")
+    return start, end
 
 
 def gtp_vertex(point: Point, size: int, from_top: bool = False) -> str:

@@ -3,10 +3,13 @@
 Shape letters, the same everywhere:
   B  batch          T  moves        N  padded side (static)    n  live side (data, n <= N)
   V  nodes, V = N * N + 1           E  edges                   F  features     K  subgraphs
+  A  actions, A = kinds of moves * N * N + 1; A = V where stones are placed
 
-Action i is node i: point (row, column) of the padded board is node `row * N + column`, and the last
-node, the dummy node, is also the action "pass".  A board is a set of live points, usually the top-left n x n
-corner; where it has another shape, n is the side of the smallest such corner around it.
+Point (row, column) of the padded board is node `row * N + column`, and the last node is the dummy node.  An
+action is a node or a typed edge, see `games/actions.py`: where stones are placed, action i is node i; where
+they are moved, there is one action per node and step.  The last action is "pass".  A board is a set of live
+points, usually the top-left n x n corner; where it has another shape, n is the side of the smallest such
+corner around it.
 """
 
 import dataclasses
@@ -19,6 +22,8 @@ import numpy as np
 Array: TypeAlias = jax.Array
 Variables: TypeAlias = Any
 """A network's flax variables: `params` and, where it has batch norm, `batch_stats`."""
+Steps: TypeAlias = tuple[tuple[int, int], ...]
+"""(row, column) steps from point to point."""
 
 
 class GameState(NamedTuple):
@@ -33,7 +38,7 @@ class GameState(NamedTuple):
     to_play: Array
     """int8[]: +1 dark, -1 light."""
     legal: Array
-    """bool[V]: for the player to move; never all False, a finished game allows exactly "pass"."""
+    """bool[A]: for the player to move; never all False, a finished game allows exactly "pass"."""
     terminated: Array
     """bool[]"""
     outcome: Array
@@ -58,7 +63,7 @@ class Observation(NamedTuple):
     to_play: Array
     """int8[]"""
     legal: Array
-    """bool[V]"""
+    """bool[A]"""
     margin: Array | None = None
     """float32[]: as in `GameState`."""
 
@@ -108,7 +113,7 @@ class Game:
     """(state, player) -> float32[]: the greedy player's score of the board, seen by `player` (+1 / -1)."""
     ownership: Callable[[GameState], Array] | None = None
     """(finished game) -> float32[N, N] in [-1, 1]: whose each point is in the end, +1 dark's, -1 light's, 0
-    nobody's or off the board: what a network may learn beside the outcome.  None: nobody can tell."""
+    nobody's or off the board: what a network may learn besides the outcome.  None: not defined."""
     score: Callable[[GameState], Array] | None = None
     """state -> float32[]: dark's points minus light's, komi included, as the board stands; None: the game
     counts no points."""
@@ -116,20 +121,30 @@ class Game:
     """points bool[N, N] -> why the rules make no sense on that shape; "" if they do."""
     symmetries: tuple[int, ...] = (0,)
     """The symmetries of `games.board.symmetry` that leave the rules as they are; 0 is the identity."""
-    directions: tuple[tuple[int, int], ...] = ((-1, 0), (0, 1), (1, 0), (0, -1))
-    """(row, column) steps to the neighbours of a point, compass directions in opposite pairs: four on a grid,
-    six in Hex.  They are the edges of its graph."""
+    directions: Steps = ((-1, 0), (0, 1), (1, 0), (0, -1))
+    """Steps to the neighbours of a point, compass directions in opposite pairs: four on a grid, six in Hex.
+    They are the edges of its graph."""
+    moves: Steps = ((0, 0),)
+    """Its kinds of moves, each the step from where a move starts to where it ends: (0, 0) places a stone on a
+    point, a step of `directions` moves one along that edge.  See `games/actions.py`."""
+    light_view: int = 0
+    """The symmetry through which networks look at light's positions, so that both sides seem to move the same
+    way (Breakthrough: upside down).  With the colours exchanged it leaves the rules as they are.  0: light's
+    positions are seen as they stand, with the colours exchanged."""
     planes: tuple[Callable[[Observation], Array], ...] = ()
     """What a network has to be told besides stones and legal moves: each function makes one more feature per
     point, float32[N, N], of one observation, seen by the player to move (Hex: the sides to join)."""
+    extra_planes: tuple[Callable[[Observation], Array], ...] = ()
+    """More of the same that a network sees if it asks for it by its setting `extra_planes` (Go: how short of
+    liberties each chain is)."""
     stones_on: Literal["lines", "squares", "hexagons"] = "lines"
     """How it is drawn: stones where lines cross, as in Go, on squares, as in Othello, or on hexagons, as in
     Hex, each row half a cell further to the right."""
     sgf: SGFFormat | None = None
     """How it is written in SGF; None: as plain text only."""
     recipes: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
-    """For training: by preset ("paper", "small", "smoke"), settings by dotted path that differ from those of
-    other games, for example {"small": {"sizes": (6, 7, 8), "gin.dummy": "max"}}."""
+    """For training: by preset ("paper", "strong", "small", "smoke"), settings by dotted path that differ from
+    those of other games, for example {"small": {"sizes": (6, 7, 8), "gin.dummy": "max"}}."""
     options: tuple[tuple[str, Any], ...] = ()
     """The keyword options of its maker, defaults filled in; `make_game` sets it."""
     origin: str = ""
@@ -137,15 +152,15 @@ class Game:
 
     @property
     def num_actions(self) -> int:
-        """V: every padded point, and pass."""
-        return self.max_size * self.max_size + 1
+        """A: every kind of move from every padded point, and pass."""
+        return len(self.moves) * self.max_size * self.max_size + 1
 
 
 class Evaluation(NamedTuple):
     """What a network or an ensemble says about B positions."""
 
     logits: Array
-    """float32[B, V]: unnormalised log-probabilities; absent or illegal nodes hold the dtype's minimum."""
+    """float32[B, A]: unnormalised log-probabilities; absent or illegal actions hold the dtype's minimum."""
     value: Array
     """float32[B]: in [-1, 1], seen by the player to move."""
     ownership: Array | None = None
@@ -153,9 +168,11 @@ class Evaluation(NamedTuple):
     score: Array | None = None
     """float32[B]: the sum of the ownership, in points; no margin is counted."""
     reply: Array | None = None
-    """float32[B, V]: logits of the next player's move, as `logits` but for legality."""
+    """float32[B, A]: logits of the next player's move, as `logits` but for legality."""
     soft: Array | None = None
-    """float32[B, V]: logits of a softened policy, which tells unlikely moves apart."""
+    """float32[B, A]: logits of a softened policy, which tells unlikely moves apart."""
+    outcomes: Array | None = None
+    """float32[B, 3]: log-probabilities of a win, a tie and a loss, of which the value is what one expects."""
 
 
 class SearchOutput(NamedTuple):
@@ -164,15 +181,15 @@ class SearchOutput(NamedTuple):
     action: Array
     """int32[B]: the move to play."""
     policy: Array
-    """float32[B, V]: the improved policy, zero on illegal moves; the training target."""
+    """float32[B, A]: the improved policy, zero on illegal moves; the training target."""
     value: Array
     """float32[B]: the root's value after the search, seen by the player to move."""
     surprise: Array
     """float32[B]: Kullback-Leibler divergence of the policy from what the network said, in nats."""
     visits: Array
-    """int32[B, V]: visit counts of the root's children."""
+    """int32[B, A]: visit counts of the root's children."""
     qvalues: Array
-    """float32[B, V]: values of the root's children, seen by the root's player; 0 where unvisited."""
+    """float32[B, A]: values of the root's children, seen by the root's player; 0 where unvisited."""
     principal_variation: Array
     """int32[B, D]: the most visited path from the root, -1 after its end."""
 
@@ -200,7 +217,7 @@ class Network:
     """key -> fresh variables, independent of the board size for scalable networks."""
     infer: Callable[[Variables, Observation, Array], Evaluation]
     """(variables, observations[B], nodes[B, V]) -> Evaluation with frozen statistics, no dropout; logits of
-    absent nodes are masked, those of illegal moves are not."""
+    actions with an absent end are masked, those of illegal moves are not."""
     fit: Callable[[Variables, Array, Observation, Array], tuple[Evaluation, Variables]]
     """(variables, key, observations[B], nodes[B, V]) -> (Evaluation, variables with updated statistics):
     the training-mode pass, dropout drawn from key."""

@@ -5,8 +5,10 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-# Before jax is imported: it reads these once.
+# Before jax is imported: it reads these once, and so do the processes that tests start.  Compiling takes most
+# of the time of these tests, and programs that run for a second are not worth optimising.
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 
 import hypothesis
 import jax
@@ -33,3 +35,13 @@ def _room_for_programs() -> Iterator[None]:
     if STATUS.exists() and int(STATUS.read_text().split()[1]) * os.sysconf("SC_PAGESIZE") > ROOM:
         jax.clear_caches()
         gc.collect()
+
+
+@pytest.fixture(scope="module")
+def optimised_programs() -> Iterator[None]:
+    """For modules whose programs run for longer than they compile."""
+    name = "jax_disable_most_optimizations"
+    before = jax.config.values[name]
+    jax.config.update(name, False)
+    yield
+    jax.config.update(name, before)

@@ -37,22 +37,31 @@ def live_logits(logits, size: int, max_size: int) -> np.ndarray:
 
 
 def noisy_variables(network: Network, seed: int = 0):
-    """Fresh variables with noise in every leaf, so that no zero or one of them hides a mistake."""
+    """Variables of the usual magnitudes with noise in every leaf, so that no zero or one hides a mistake.
 
-    def make(key):
-        leaves, structure = jax.tree.flatten(network.init(key))
-        keys = jax.random.split(key, len(leaves))
-        noisy = [x + 0.1 * jax.random.normal(k, x.shape) for x, k in zip(leaves, keys, strict=True)]
-        return jax.tree.unflatten(structure, noisy)
+    They are drawn by numpy: a program that draws them would take as long to compile as the network.
+    """
+    rng = np.random.default_rng(seed)
 
-    return jax.jit(make)(jax.random.key(seed))
+    def draw(path, leaf):
+        mean = 1.0 if path[-1].key in ("scale", "var") else 0.0
+        spread = 0.1 + np.prod(leaf.shape[:-1]) ** -0.5 if leaf.ndim > 1 else 0.1
+        return jnp.asarray(rng.normal(mean, spread, leaf.shape), leaf.dtype)
+
+    return jax.tree_util.tree_map_with_path(draw, jax.eval_shape(network.init, jax.random.key(0)))
 
 
-def learns_by_heart(network, states, nodes, steps: int = 60, rate: float = 3e-3) -> tuple[float, float]:
-    """(first, last) loss of fitting one batch of random targets with adam."""
+def learns_by_heart(
+    network, states, nodes, steps: int = 60, rate: float = 3e-3, actions=None
+) -> tuple[float, float]:
+    """(first, last) loss of fitting one batch of random targets with adam.
+
+    actions: bool[B, A], which ones there are; the nodes if None.
+    """
+    actions = nodes if actions is None else actions
     key, value_key, policy_key = jax.random.split(jax.random.key(0), 3)
     value = jax.random.uniform(value_key, nodes.shape[:1], minval=-0.8, maxval=0.8)
-    move = jax.random.categorical(policy_key, jnp.where(nodes, 0.0, -jnp.inf))
+    move = jax.random.categorical(policy_key, jnp.where(actions, 0.0, -jnp.inf))
     optimizer = optax.adam(rate)
 
     def loss(params, variables, key):

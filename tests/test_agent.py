@@ -32,7 +32,7 @@ def make_agent(name: str = "model3", seed: int = 0, **gin: Any) -> Agent:
     networks = {"gin": dataclasses.replace(GIN, **gin), "cnn": CNN, "fcn": FCNConfig(blocks=1, channels=4)}
     config = ModelConfig(name, networks[MODELS.find(name).network])
     network = models.make_model(config, make_game("gomoku", 6, k=4)).network
-    variables = network.init(jax.random.key(seed))
+    variables = jax.jit(network.init)(jax.random.key(seed))
     return Agent(variables, "gomoku", {"k": 4}, config, SEARCH, (5,), {"seed": seed})
 
 
@@ -310,3 +310,8 @@ def test_settings_that_no_player_can_have_are_refused_at_once(options: dict[str,
 def test_another_game_is_refused():
     with pytest.raises(ValueError, match="this agent was trained on gomoku; it cannot play othello"):
         make_agent().player(make_game("othello", 6))
+
+
+def test_other_options_than_the_trained_ones_are_played_with_a_warning():
+    with pytest.warns(UserWarning, match="was trained with k=4, not k=5; it may play poorly"):
+        make_agent().player(make_game("gomoku", 6, k=5))

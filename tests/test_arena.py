@@ -81,6 +81,12 @@ def test_the_outcomes_of_play_match_are_seen_by_dark_and_in_the_order_of_sizes()
     np.testing.assert_array_equal(outcomes, np.array(sizes) % 2)
 
 
+@pytest.mark.parametrize("sizes", [4, "4x4", np.int32(4)])
+def test_boards_that_are_no_list_are_refused(sizes):
+    with pytest.raises(ValueError, match=r"sizes=.*4.* is no list; give one board per game, such as \["):
+        matches.play_match(make_race(), weak, weak, jax.random.key(0), sizes)
+
+
 def test_with_games_of_equal_length_nobody_is_asked_about_a_position_in_vain():
     calls = ([], [])
     records = play_in(

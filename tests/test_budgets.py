@@ -7,9 +7,12 @@ import pytest
 
 from saz_jax.config.registry import GAMES, MODELS
 from saz_jax.games import make_game
+from saz_jax.games.actions import PLACING
 from saz_jax.models.registry import check_sizes, make_model
 from saz_jax.studies.budgets import BUDGETS, Boards, BudgetName, synthetic_sizes, trained_as, training_config
 from saz_jax.training.iteration import check
+
+STRONG = dataclasses.replace(BUDGETS["small"], preset="strong")
 
 
 def test_there_is_a_budget_for_every_name():
@@ -17,17 +20,24 @@ def test_there_is_a_budget_for_every_name():
 
 
 @pytest.mark.parametrize("game", GAMES.names())
-@pytest.mark.parametrize("name", BUDGETS)
-def test_every_model_of_a_budget_can_be_trained_on_small_boards_and_on_the_tested_one(name, game):
-    budget = BUDGETS[name]
+@pytest.mark.parametrize("budget", [*BUDGETS.values(), STRONG], ids=[*BUDGETS, "strong"])
+def test_every_model_of_a_budget_can_be_trained_on_small_boards_and_on_the_tested_one(budget, game):
+    """What a recipe says about each of its own boards does not hold for another one."""
     for model in MODELS.names():
         on_small = training_config(budget, game, model)
         on_tested = training_config(budget, game, model, budget.boards.large(game)[0])
         for config in (on_small, on_tested):
             check(config)
-            check_sizes(make_model(config.model_config, make_game(game, max(config.sizes))), config.sizes)
+            rules = make_game(game, max(config.sizes))
+            if model == "model5" and rules.moves != PLACING:
+                with pytest.raises(ValueError, match="model5 cannot slide"):
+                    make_model(config.model_config, rules)
+                continue
+            check_sizes(make_model(config.model_config, rules), config.sizes)
         assert on_tested.sizes == budget.boards.large(game)[:1]
-        assert dataclasses.replace(on_tested, sizes=on_small.sizes) == on_small
+        boards = {"sizes": on_small.sizes, "selfplay": on_small.selfplay}
+        assert dataclasses.replace(on_tested, **boards) == on_small
+        assert (on_tested.selfplay.size_weights, on_tested.selfplay.paddings) == ((), ())
 
 
 def test_the_paper_budget_has_the_papers_settings():

@@ -74,6 +74,7 @@ def test_a_whole_number_is_a_float_too():
         ({"learner": {"l2": "7"}}, "learner.l2 must be float, not '7'"),
         ({"learner": {"l2": 10**400}}, "learner.l2 must be a finite number"),
         ({"learner": {"l2": float("nan")}}, "learner.l2 must be a finite number, not nan"),
+        ({"seed": [10**5000]}, "seed must be int, not a value of list too long to print"),
         ({"sizes": 5}, r"sizes must be tuple\[int, ...\], not 5"),
         ({"sizes": [5, "6"]}, r"sizes\[1\] must be int, not '6'"),
         (
@@ -104,15 +105,21 @@ def test_each_difference_is_one_line():
 
 
 @pytest.mark.parametrize("model", ["model3", "model1", "fcn"])
-@pytest.mark.parametrize("name", ["small", "smoke"])
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("small", "stones_legal_turn"), ("strong", "stones_legal_margin"), ("smoke", "stones_legal_turn")],
+)
 @pytest.mark.parametrize("game", ["othello", "gomoku", "go"])
-def test_our_recipes_tell_their_networks_whose_turn_it_is_where_komi_makes_a_difference(game, name, model):
-    assert (preset(name, game, model).network.features == "stones_legal_turn") == (game == "go")
+def test_our_recipes_tell_their_networks_whose_turn_it_is_where_komi_makes_a_difference(
+    game, name, told, model
+):
+    assert (preset(name, game, model).network.features == told) == (game == "go")
     assert preset("paper", game, "model3").network.features == "stones"
 
 
 def test_an_unknown_preset_is_refused():
-    with pytest.raises(ValueError, match="preset='bogus' is unknown; choose one of smoke, small, paper"):
+    message = "preset='bogus' is unknown; choose one of smoke, small, strong, paper"
+    with pytest.raises(ValueError, match=message):
         preset("bogus", "gomoku", "saz")
 
 

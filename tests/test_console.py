@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 
 import jax
 import pytest
@@ -48,18 +49,31 @@ def test_what_a_user_can_mend_is_one_sentence(error, told, capsys):
     assert capsys.readouterr().err == told
 
 
+def test_a_warning_is_one_sentence():
+    shown = (UserWarning("trained with k=5"), UserWarning, "agent.py", 7)
+    with plain_errors():
+        assert warnings.formatwarning(*shown) == "warning: trained with k=5\n"
+    assert "agent.py:7" in warnings.formatwarning(*shown)
+
+
 def test_what_nobody_expects_keeps_its_traceback():
     with pytest.raises(jax.errors.JaxRuntimeError), plain_errors():
         raise jax.errors.JaxRuntimeError("INTERNAL: a bug")
 
 
-def test_a_process_that_was_stopped_ends_even_if_something_keeps_it():
-    code = """
+@pytest.mark.parametrize("delay", ["atexit.register(time.sleep, 600)", "slow = Slow()"])
+def test_a_process_that_was_stopped_ends_even_if_something_keeps_it(delay):
+    code = f"""
 import atexit, os, signal, time
 from saz_jax.cli import console
 console.LAST_SECONDS = 0.5
 signal.signal(signal.SIGINT, signal.default_int_handler)
-atexit.register(time.sleep, 600)
+
+class Slow:  # as a computation in the background, which keeps the teardown of modules waiting
+    def __del__(self, sleep=time.sleep):
+        sleep(600)
+
+{delay}
 with console.stops_soon("stopped"):
     os.kill(os.getpid(), signal.SIGINT)
     time.sleep(600)

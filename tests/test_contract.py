@@ -70,6 +70,10 @@ def keeps_the_turn(game, state, action):
     return game.step(state, action)._replace(to_play=state.to_play)
 
 
+def top_row(state):
+    return (jnp.arange(state.board.shape[0]) == 0)[:, None]
+
+
 SPOILT = {
     "an outcome before the end": spoilt(lambda s: s._replace(outcome=jnp.float32(1))),
     "outcome is int32": spoilt(lambda s: s._replace(outcome=s.outcome.astype(jnp.int32))),
@@ -87,6 +91,10 @@ SPOILT = {
     "a direction that is named twice": setting(directions=((0, 1), (0, -1), (0, 1))),
     "a direction without its opposite": setting(directions=((0, 1), (1, 0), (0, -1))),
     "symmetry 1 changes the neighbours": setting(directions=((0, 1), (0, -1))),
+    "ownership is float32\\(\\)": setting(ownership=lambda state: jnp.float32(0)),
+    "ownership beyond": setting(ownership=lambda state: 2.0 * state.board),
+    "ownership off the live board": setting(ownership=lambda state: jnp.ones(state.board.shape)),
+    "symmetry 1 changes the ownership": setting(ownership=lambda state: 1.0 * state.board * top_row(state)),
 }
 
 
@@ -100,3 +108,34 @@ def test_a_good_game_keeps_every_promise():
 def test_a_bad_game_is_told_what_it_does(problem):
     with pytest.raises(BrokenPromise, match=problem):
         check_game(SPOILT[problem], largest=LARGEST)
+
+
+def moving(change=lambda state: state, **settings):
+    """Breakthrough with other settings, whose steps lead to changed positions."""
+
+    def make(max_size):
+        game = dataclasses.replace(make_game("breakthrough", max_size), **settings)
+        return dataclasses.replace(game, step=lambda state, action: change(game.step(state, action)))
+
+    return make
+
+
+ends = contract.stones_are_placed_on_free_points_and_only_own_ones_are_moved
+stays = contract.a_placed_stone_stays_and_a_pass_leaves_the_board_alone
+edges = contract.neighbours_are_mutual_and_the_symmetries_keep_them
+turns = contract.the_symmetries_commute_with_step
+MOVING = {
+    "a legal move of another's stone": (ends, moving(lambda s: s._replace(legal=~s.legal))),
+    "a stone that stays": (stays, moving(lambda s: s._replace(board=s.board.at[3].set(1)))),
+    "a move that goes along no edge": (edges, moving(directions=((-1, 0), (0, 1), (1, 0), (0, -1)))),
+    "symmetry 1 changes the kinds of moves": (edges, moving(symmetries=(0, 1))),
+    "symmetry 7 changes the stones": (turns, moving(light_view=7)),
+}
+
+
+@pytest.mark.parametrize("problem", MOVING)
+def test_a_bad_game_whose_stones_move_is_told_what_it_does(problem):
+    promise, make = MOVING[problem]
+    sample = contract.play_sample(make, 4)
+    with pytest.raises(BrokenPromise, match=problem):
+        promise(sample)

@@ -12,8 +12,12 @@ import pytest
 from saz_jax.arena import matches
 from saz_jax.arena.contestants import read_contestant
 from saz_jax.arena.engines import EngineError, GTPEngine, Ply, Process, engine_player, found_command
+from saz_jax.arena.known_engines import KNOWN
+from saz_jax.coordinates import placed
 from saz_jax.games import make_game
 from saz_jax.play.session import Session, Setup
+from saz_jax.studies import gnugo
+from tests.tiny_agents import tiny_agent
 
 KEY = jax.random.key(0)
 OTHELLO8 = make_game("othello", 8)
@@ -244,10 +248,39 @@ def test_gnu_go_agrees_about_legality_and_score():
                 names = {session.name(point): point for point in session.legal_points() if point is not None}
                 ours = {f"{name[0]}{side + 1 - int(name[1:])}" for name in names}
                 assert ours == theirs, session.drawing()
-                points = list(names.values()) or [None]
+                points = [placed(move) for move in names.values()] or [None]
                 point = points[rng.integers(len(points))]
                 vertex = "pass" if point is None else f"{'ABCDE'[point[1]]}{side - point[0]}"
                 engine.ask(f"play {colour} {vertex}")
                 session.play(point)
     finally:
         engine.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", KNOWN, ids=lambda engine: engine.name)
+def test_a_short_match_against_each_known_program(engine):
+    if not engine.installed:
+        pytest.skip(f"{engine.name} is not installed")
+    side = engine.sides[0]
+    game = make_game(engine.game, side)
+    agent = tiny_agent(engine.game, "model3", (side,)).player(game, simulations=2)
+    program = read_contestant(engine.at(engine.levels[0])).seat(game, side)
+    result = matches.match(game, agent, program, KEY, size=side, games=4, opening_moves=4)
+    assert result.wins + result.ties + result.losses == 4
+    assert result.distinct_games == 4
+    assert result.losses >= 2, "fresh weights lose to a program that can play"
+
+
+@needs_gnugo
+def test_gnugo_agrees_about_legal_moves_and_scores():
+    """More of it, and every difference: experiments/gnugo.py."""
+    engine = gnugo.open_engine(5)
+    try:
+        records = [gnugo.random_game(engine, 5, 0.5, seed, 40) for seed in range(3)]
+        records += [gnugo.scored_game(engine, 5, 0.5, seed) for seed in range(2)]
+    finally:
+        engine.close()
+    assert [record.differences for record in records] == [[]] * 5
+    assert min(record.positions for record in records) > 5
+    assert all(record.score["ours"] == record.score["theirs"] for record in records[3:])

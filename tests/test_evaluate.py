@@ -72,6 +72,26 @@ def test_results_hold_every_figure_for_every_size(whole):
     assert whole["sizes"]["4"]["runs"][0]["games"] != whole["sizes"]["4"]["runs"][1]["games"]
 
 
+def test_results_are_told_by_colour_too(whole):
+    for result in whole["sizes"].values():
+        for count in ("wins", "ties", "losses"):
+            assert result["as_dark"][count] + result["as_light"][count] == result[count]
+            assert result["as_dark"][count] == sum(run["as_dark"][count] for run in result["runs"])
+        assert sum(result["as_dark"][count] for count in ("wins", "ties", "losses")) == 4
+        outcome = result["as_light"]["wins"] / 4 + result["as_light"]["ties"] / 8
+        assert result["as_light"]["outcome"] == outcome
+        assert series.colours_text(result).endswith(f"/{outcome:.2f}")
+
+
+def test_runs_of_earlier_days_that_counted_no_colours_go_on(whole):
+    runs = [dict(run) for run in whole["sizes"]["3"]["runs"]]
+    del runs[0]["as_dark"]
+    old = series.summarise(runs)
+    assert "as_dark" not in old
+    assert series.colours_text(old) == "-"
+    assert old["wins"] == whole["sizes"]["3"]["wins"]
+
+
 @pytest.mark.parametrize("stop_after", [1, 2, 3])
 def test_an_interrupted_evaluation_ends_like_one_that_was_not(tmp_path, whole, stop_after):
     class Impatient(series.Reporter):
@@ -202,6 +222,20 @@ def test_an_agent_plays_with_search_as_another_model_or_raw_beyond_its_sizes(age
         assert bool(jnp.take_along_axis(states.legal, action[:, None], axis=1).all())
         outcomes.append(contestant.weights)
     assert len(set(outcomes)) == 1, "the same weights"
+
+
+def test_a_players_text_may_change_the_settings_of_its_search(agent):
+    trained = read_contestant(str(agent)).agent
+    changed = read_contestant(f"{agent}@model3,solve=true,c_puct=2,simulations=7", 5, "puct", 0.25)
+    assert trained is not None
+    assert changed.agent is not None
+    assert changed.model == "model3"
+    wanted = {"kind": "puct", "solve": True, "c_puct": 2.0, "simulations": 7, "heuristic_weight": 0.25}
+    assert changed.agent.search == dataclasses.replace(trained.search, **wanted)
+    with pytest.raises(ValueError, match="search has no setting 'luck'"):
+        read_contestant(f"{agent}@luck=1")
+    with pytest.raises(ValueError, match=r"search\.solve must be bool, not 'maybe'"):
+        read_contestant(f"{agent}@solve=maybe")
 
 
 def test_the_rules_are_those_that_the_agents_were_trained_with(agent):
@@ -371,13 +405,14 @@ def test_ctrl_c_keeps_what_was_played_and_says_how_to_continue(tmp_path):
 def test_the_table_fits_eighty_columns():
     result = {
         "outcome": 0.5, "standard_error": 0.123, "wilson": [0.456, 0.544], "wins": 12000, "ties": 1000,
-        "losses": 12000, "distinct_games": 25000, "seconds": 1.0,
+        "losses": 12000, "distinct_games": 25000, "seconds": 1.0, "as_dark": {"outcome": 0.6},
+        "as_light": {"outcome": 0.4},
     }  # fmt: skip
     text = StringIO()
     config = dataclasses.replace(TIC_TAC_TOE, player="a/rather/long/path/of/weights", games=1000, runs=25)
     Console(file=text, width=80).print(script.table(config, {"100": result}))
     lines = text.getvalue().splitlines()
     assert max(map(len, lines)) <= 80
-    for shown in ("100x100", "0.500 ± 0.123", "0.456-0.544", "12000/1000/12000", "25000", "25000.00"):
+    for shown in ("100x100", "0.500 ± 0.123", "0.456-0.544", "12000/1000/12000", "25000", "0.60/0.40"):
         assert any(shown in line for line in lines), f"{shown} was cut"
     assert "…" not in text.getvalue()

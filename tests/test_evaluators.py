@@ -1,6 +1,7 @@
 """The models by name: whole board, subgraphs, sliding window; priors, values, and what is refused."""
 
 import functools
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -187,6 +188,15 @@ def test_model4_does_not_search_a_move_that_no_subgraph_drew(gomoku):
         drawn = sample(jax.random.fold_in(key, which), nodes).any(axis=0)
         assert (states.legal[which] & ~drawn).any(), "two subgraphs of at most 4 points leave most undrawn"
         assert ((logits[which] > LOWEST) == (states.legal[which] & drawn)).all()
+
+
+def test_memory_does_not_grow_with_the_number_of_subgraphs(gomoku):
+    states, needed = positions(gomoku, (7, 5), moves=0), []
+    for per_side in (0.5, 50.0):
+        evaluate = subgraph_ensemble(counting_network(), SubgraphConfig(per_side=per_side), 7)
+        compiled: Any = jax.jit(evaluate).lower(2.0, jax.random.key(0), states).compile()
+        needed.append(compiled.memory_analysis().temp_size_in_bytes)
+    assert needed[1] < 2 * needed[0]
 
 
 def test_small_boards_do_not_pay_for_padding():

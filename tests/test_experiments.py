@@ -9,7 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import jax
 import pytest
 
 from saz_jax.agents.agent import load_agent
@@ -35,14 +34,6 @@ def players(tmp_path_factory):
     """Agents for a whole study without any training."""
     folder = tmp_path_factory.mktemp("agents")
     return tuple(save(folder, *player) for player in PLAYERS)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def quick_compilation():
-    """Programs that run for a second are not worth optimising."""
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
 
 
 def run_table_3(folder, agents, budget=BUDGET, **listeners):

@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import struct
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,13 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture
+def tensors(tmp_path: Path) -> Path:
+    path = tmp_path / "agent.safetensors"
+    export(path, make_variables(), META)
+    return path
+
+
 def rewrite(path: Path, **changes: Any) -> None:
     """Replace members of an export, its checksum left as it is; None removes one."""
     with np.load(path) as members:
@@ -49,8 +57,9 @@ def rewrite_about(path: Path, **changes: Any) -> None:
     rewrite(path, about=np.frombuffer(json.dumps(about).encode(), np.uint8))
 
 
-def test_what_is_read_has_the_same_bits_and_facts(file: Path):
-    variables, meta = read_export(file)
+@pytest.mark.parametrize("form", ["file", "tensors"])
+def test_what_is_read_has_the_same_bits_and_facts(form: str, request):
+    variables, meta = read_export(request.getfixturevalue(form))
     assert meta == META
     got, want = flatten(variables), flatten(make_variables())
     assert got.keys() == want.keys()
@@ -237,3 +246,32 @@ def test_a_file_that_is_not_there_is_a_clear_error(tmp_path: Path):
         ValueError, match=rf"cannot read {tmp_path}/x \(No such file or directory\); give the"
     ):
         read_export(tmp_path / "x")
+
+
+def test_safetensors_hold_the_arrays_and_the_facts_for_other_programs(tensors: Path):
+    """As a program does that knows the format alone: a length, a JSON header, the bytes."""
+    content = tensors.read_bytes()
+    (length,) = struct.unpack("<Q", content[:8])
+    header, data = json.loads(content[8 : 8 + length]), content[8 + length :]
+    about = json.loads(header.pop("__metadata__")["about"])
+    assert {name: about[name] for name in META} == META
+    assert about["format"] == FORMAT
+    kernel = header["params/dense/kernel"]
+    begin, end = kernel["data_offsets"]
+    assert kernel["dtype"] == "F32"
+    found = np.frombuffer(data[begin:end], np.float32).reshape(kernel["shape"])
+    assert np.array_equal(found, make_variables()["params"]["dense"]["kernel"])
+
+
+def test_broken_safetensors_are_refused(tensors: Path):
+    tensors.write_bytes(tensors.read_bytes()[:-1])
+    with pytest.raises(ValueError, match="is not a whole export of saz_jax; export the agent again"):
+        read_export(tensors)
+
+
+def test_without_safetensors_the_extra_is_named(tensors: Path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "safetensors", None)
+    monkeypatch.setitem(sys.modules, "safetensors.numpy", None)
+    for action in (lambda: read_export(tensors), lambda: export(tensors, make_variables(), META)):
+        with pytest.raises(ValueError, match=r"pip install 'saz_jax\[safetensors\]'"):
+            action()

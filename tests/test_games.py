@@ -11,6 +11,7 @@ import pytest
 from saz_jax import make_game
 from saz_jax.config.registry import GAMES
 from saz_jax.games import contract
+from saz_jax.games.actions import PLACING
 
 CONTRACT = [
     ("othello", {}),
@@ -19,8 +20,12 @@ CONTRACT = [
     ("go", {}),
     ("hex", {}),
     ("hex", {"swap": True}),
+    ("breakthrough", {}),
+    ("clobber", {}),
 ]
 LARGEST = 19
+LARGEST_MOVING = 11
+"""Where stones are moved there are more actions, and games may last longer."""
 
 
 @pytest.fixture(scope="module", params=CONTRACT, ids=lambda entry: "-".join([entry[0], *entry[1]]))
@@ -35,8 +40,9 @@ def make(entry, max_size):
 
 @pytest.fixture(scope="module")
 def sample(entry):
-    """Random games, two on every side from the smallest to 19, to their end and beyond."""
-    return contract.play_sample(functools.partial(make, entry), LARGEST)
+    """Random games, two on every side from the smallest to the largest, to their end and beyond."""
+    largest = LARGEST if make(entry, LARGEST).moves == PLACING else LARGEST_MOVING
+    return contract.play_sample(functools.partial(make, entry), largest)
 
 
 def test_the_contract_covers_every_game():

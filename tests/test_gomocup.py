@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from saz_jax.play.budget import Budget
 from saz_jax.play.gomocup import Gomocup
 from saz_jax.play.session import Session, Setup
+from saz_jax.play.thinking import room_for
 from tests.scripted import converse
 
 make = functools.partial(Gomocup, name="saz_jax", version="1")
@@ -83,11 +85,18 @@ def test_take_back_restart_and_swap(session):
 
 
 def test_sizes_and_unknown_commands(session):
-    answers = said(
-        session, "START 4", "START 1000000000", "START x", "RECTSTART 5,6", "RECTSTART 5,5", "WHAT", "TURN"
-    )
-    assert [a.split()[0] for a in answers] == ["ERROR"] * 4 + ["OK", "UNKNOWN", "ERROR"]
+    wrong = ("START 4", "START 1000000000", "START x", "RECTSTART 5,4", "RECTSTART 5")
+    answers = said(session, *wrong, "RECTSTART 5,5", "WHAT", "TURN")
+    assert [a.split()[0] for a in answers] == ["ERROR"] * 5 + ["OK", "UNKNOWN", "ERROR"]
     assert said(session, "START 5", "END", "ABOUT") == ["OK"]
+
+
+def test_rectangles_are_so_many_columns_wide_and_so_many_rows_high(session):
+    assert said(session, "RECTSTART 7,5", "TURN 6,4")[0] == "OK"
+    assert session.points.sum() == 35
+    assert session.moves[0] == (1, (4, 6))
+    assert said(session, "RECTSTART 7,5", "TURN 4,6")[1].startswith("ERROR the board has no point")
+    assert said(session, "RECTSTART 9,5", "SWAP2BOARD", "DONE")[1] == "4,2 3,0 6,1"
 
 
 def test_limits_are_honoured(session):
@@ -101,6 +110,10 @@ def test_limits_are_honoured(session):
     )
     assert session.clock.per_move == 5.0
     assert session.clock.main == 8.0
+    said(session, "START 5", "INFO max_memory 400000000", "BEGIN")
+    assert 0 < session.setup.tree_bytes < 15e6
+    small, large = (room_for(session.game, Budget(seconds=1), tree_bytes=b) for b in (3e5, 1e8))
+    assert small < large / 2
 
 
 LINE = st.one_of(

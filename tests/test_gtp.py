@@ -94,8 +94,31 @@ def test_sizes_are_accepted_or_refused():
     )
     assert said[0] == "="
     assert [s.startswith("? unacceptable size") for s in said[1:]] == [True, True, True, False]
-    assert answers(session, "rectangular_boardsize 5 5", "rectangular_boardsize 5 6")[0] == "="
+    assert answers(session, "rectangular_boardsize 5 5") == ["="]
     assert session.size == 5
+
+
+def test_rectangles_and_boards_with_holes_are_played():
+    session = new()
+    said = answers(session, "rectangular_boardsize 6 4", "play b F1", "play w A4", "play b A5", "showboard")
+    assert said[:4] == ["=", "=", "=", said[3]]
+    assert said[3].startswith("? illegal move")
+    assert session.moves == [(1, (3, 5)), (-1, (0, 0))]
+    assert said[4].split("\n")[1:6] == [
+        "   A B C D E F",
+        " 4 O . . . . .",
+        " 3 . . . . . .",
+        " 2 . . . . . .",
+        " 1 . . . . . X",
+    ]
+    assert answers(session, "gogui-rules_board_size", "rectangular_boardsize 5 1000000000")[0] == "= 6 4"
+    session = new("gomoku", shape="..#../...../#...#/...../.....")
+    rows = answers(session, "gogui-rules_board")[0].removeprefix("= ").split("\n")
+    assert rows == [". . . . ."] * 5  # GoGui skips what is neither stone nor point
+    legal = answers(session, "gogui-rules_legal_moves")[0].split()
+    assert "C5" not in legal
+    assert len(legal) == 1 + 25 - 3
+    assert answers(session, "play b C5")[0].startswith("? illegal move")
 
 
 def test_analysis_tells_moves_and_ends_by_an_empty_line():

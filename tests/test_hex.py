@@ -24,6 +24,8 @@ from tests.positions import noisy_variables
 SIDE = 7
 GAME, SWAP = make_game("hex", SIDE), make_game("hex", SIDE, swap=True)
 SETUP, STEP, HEURISTIC = jax.jit(GAME.setup), jax.jit(GAME.step), jax.jit(GAME.heuristic)
+assert GAME.ownership is not None
+OWNERSHIP = jax.jit(GAME.ownership)
 SWAP_STEP = jax.jit(SWAP.step)
 PASS = SIDE * SIDE
 
@@ -46,6 +48,11 @@ def assert_same(state, oracle):
     assert board == oracle.stones
 
 
+def assert_owned(state, oracle):
+    owned = np.asarray(OWNERSHIP(state))
+    assert {(r, c): owned[r, c] for r, c in np.argwhere(owned).tolist()} == oracle.ownership
+
+
 def random_arrangement(seed, size):
     rng = np.random.default_rng(seed)
     board = np.zeros((SIDE, SIDE), np.int8)
@@ -66,7 +73,10 @@ def test_every_move_of_random_games_agrees_with_the_oracle(game):
                 break
             swaps += action == PASS
             oracle.play(None if action == PASS else divmod(action, SIDE))
-        assert_same(jax.tree.map(lambda x, b=b: x[-1, b], states), oracle)
+        end = jax.tree.map(lambda x, b=b: x[-1, b], states)
+        assert_same(end, oracle)
+        assert_owned(end, oracle)
+        assert oracle.ownership
     assert (swaps > 0) == (game is SWAP)
 
 
@@ -82,6 +92,7 @@ def test_any_arrangement_of_stones_is_read_as_the_oracle_reads_it(size, seed, to
     oracle, state = oracle_of(board, size, to_play), SETUP(board, size, to_play)
     assert oracle.over or not board[:size, :size].all()  # a full board has a winner
     assert_same(state, oracle)
+    assert_owned(state, oracle)  # chains that reach one side alone are nobody's
     dark, light = (size * size if n is None else n for n in map(oracle.needed, (1, -1)))
     assert float(HEURISTIC(state, 1)) == light - dark == -float(HEURISTIC(state, -1))
     for _ in range(3):  # the chains that setup found are those that step goes on with
@@ -151,12 +162,18 @@ def test_games_agree_with_pgx_swaps_included():
 
 @pytest.mark.parametrize("swap", [False, True])
 def test_games_agree_with_openspiel(swap):
+    """On rectangles without the swap: there OpenSpiel may mirror the stone to a place off the board."""
     pyspiel = pytest.importorskip("pyspiel")
     game = SWAP if swap else GAME
-    sizes = np.repeat(np.arange(2, SIDE + 1), 8)
-    states, actions = random_games(game, sizes, seed=9, length=game.max_moves)
-    for b, size in enumerate(sizes.tolist()):
-        theirs = pyspiel.load_game(f"hex(board_size={size},swap={swap})").new_initial_state()
+    squares = [(size, size) for size in range(2, SIDE + 1)]
+    pairs = squares if swap else [*squares, (2, 5), (5, 2), (3, 7), (7, 4), (6, 5)]
+    points = np.zeros((len(pairs), SIDE, SIDE), bool)
+    for board, (rows, columns) in zip(points, pairs, strict=True):
+        board[:rows, :columns] = True
+    states, actions = random_games(game, np.repeat(points, 8, axis=0), seed=9, length=game.max_moves)
+    for b, (rows, columns) in enumerate(pair for pair in pairs for _ in range(8)):
+        said = f"num_rows={rows},num_cols={columns},swap={swap}"
+        theirs = pyspiel.load_game(f"hex({said})").new_initial_state()
         for t in range(game.max_moves + 1):
             ours = jax.tree.map(lambda x, t=t, b=b: x[t, b], states)
             assert bool(ours.terminated) == theirs.is_terminal()
@@ -164,11 +181,11 @@ def test_games_agree_with_openspiel(swap):
                 assert float(ours.outcome) == theirs.returns()[0]
                 break
             assert int(ours.to_play) == (1, -1)[theirs.current_player()]
-            points, live = np.asarray(ours.legal[:-1]).reshape(SIDE, SIDE), size * size
-            legal = np.append(points[:size, :size].reshape(-1), ours.legal[-1])
-            assert np.flatnonzero(legal).tolist() == theirs.legal_actions()
+            legal = np.asarray(ours.legal[:-1]).reshape(SIDE, SIDE)[:rows, :columns]
+            assert np.flatnonzero(np.append(legal, ours.legal[-1])).tolist() == theirs.legal_actions()
             action = int(actions[t, b])
-            theirs.apply_action(live if action == PASS else action // SIDE * size + action % SIDE)
+            row, column = divmod(action, SIDE)
+            theirs.apply_action(rows * columns if action == PASS else row * columns + column)
 
 
 def test_the_swap_mirrors_the_stone_in_the_other_colour_and_hands_the_move_back():
@@ -233,6 +250,7 @@ def test_light_s_question_is_dark_s_in_the_mirror(size, seed):
     state, other = SETUP(board, size, 1), SETUP(-board.T, size, -1)
     assert state.outcome == -other.outcome
     assert float(HEURISTIC(state, 1)) == float(HEURISTIC(other, -1))
+    np.testing.assert_array_equal(OWNERSHIP(state), -OWNERSHIP(other).T)
 
 
 def test_holes_block_both_sides_and_the_sides_are_those_of_the_rectangle():

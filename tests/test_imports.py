@@ -37,11 +37,15 @@ OPTIONAL = (
     "platformdirs",
     "matplotlib",
     "sgfmill",
+    "safetensors",
     "choix",
     "pgx",
     "wandb",
     "tensorboardX",
     "IPython",
+    "starlette",
+    "uvicorn",
+    "websockets",
 )
 
 

@@ -1,32 +1,43 @@
 """The loss and one step of optimisation."""
 
 import dataclasses
+import functools
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from saz_jax.config import GINConfig, LearnerConfig
+from saz_jax.config import FCNConfig, GINConfig, LearnerConfig
 from saz_jax.games import make_game
 from saz_jax.games.board import INVERSE_SYMMETRY, symmetry
-from saz_jax.graphs.topology import observe
+from saz_jax.graphs.topology import live_nodes, observe
+from saz_jax.networks.fcn import make_fcn
 from saz_jax.networks.gin import make_gin
 from saz_jax.training.learner import Batch, make_learner, make_optimiser, transformed
 
 GIN = GINConfig(layers=2, hidden=8, head=8, edges="compass8", dropout=0.0)
+FCN = FCNConfig(blocks=2, channels=8, outcomes=True)
 NETWORK = make_gin(GIN, 5)
 
 
+@functools.cache
+def fresh():
+    """Untrained weights."""
+    return jax.jit(NETWORK.init)(jax.random.key(0))
+
+
+@functools.cache
 def positions(count=6, side=5, size=4, seed=0):
     """A batch of Gomoku positions after two moves, with random targets."""
     game = make_game("gomoku", side, k=4)
+    start, step = jax.jit(game.init)(size), jax.jit(game.step)
     rng = np.random.default_rng(seed)
     states = []
     for _ in range(count):
-        state = game.init(size)
+        state = start
         for _ in range(2):
-            state = game.step(state, int(rng.choice(np.flatnonzero(state.legal))))
+            state = step(state, int(rng.choice(np.flatnonzero(state.legal))))
         states.append(state)
     states = jax.tree.map(lambda *x: jnp.stack(x), *states)
     policy = rng.random(states.legal.shape) * np.asarray(states.legal)
@@ -40,13 +51,13 @@ def positions(count=6, side=5, size=4, seed=0):
 def one_step(batch, **settings):
     config = dataclasses.replace(LearnerConfig(learning_rate=1e-2), **settings)
     init, step = make_learner(NETWORK, config)
-    return step(init(NETWORK.init(jax.random.key(0))), jax.random.key(1), batch)
+    return step(init(fresh()), jax.random.key(1), batch)
 
 
 def test_one_batch_is_learned_by_heart():
     batch = positions()
     init, step = make_learner(NETWORK, LearnerConfig(learning_rate=3e-3, policy_over="legal"))
-    step, state = jax.jit(step), init(NETWORK.init(jax.random.key(0)))
+    step, state = jax.jit(step), init(fresh())
     losses = []
     for i in range(400):
         state, loss = step(state, jax.random.key(i), batch)
@@ -56,9 +67,29 @@ def test_one_batch_is_learned_by_heart():
     assert losses[-1].policy - entropy < 0.1 * (losses[0].policy - entropy)
 
 
+@pytest.mark.parametrize("make", [make_gin, make_fcn])
+def test_wins_ties_and_losses_are_learned_by_heart(make):
+    config = dataclasses.replace(GIN, outcomes=True) if make is make_gin else FCN
+    network, batch = make(config, 5), positions()
+    assert set(batch.outcome.tolist()) == {1.0, 0.0, -1.0}
+    init, step = make_learner(network, LearnerConfig(learning_rate=1e-2, policy_over="legal"))
+    step, state, losses = jax.jit(step), init(jax.jit(network.init)(jax.random.key(0))), []
+    seen, nodes = batch.observation, jax.vmap(live_nodes)(batch.observation)
+    said = network.fit(state.variables, jax.random.key(1), seen, nodes)[0]
+    chances = np.exp(said.outcomes)[np.arange(6), 1 - np.asarray(batch.outcome, int)]
+    for i in range(300):
+        state, loss = step(state, jax.random.key(i), batch)
+        losses.append(loss)
+    np.testing.assert_allclose(losses[0].value, -np.log(chances).mean(), rtol=1e-4)
+    assert losses[-1].value < 0.1
+    value = jax.jit(network.infer)(state.variables, seen, nodes).value
+    if make is make_fcn:  # batch norm knows other statistics when it plays
+        np.testing.assert_allclose(value, batch.outcome, atol=0.2)
+
+
 def test_the_loss_is_the_hand_computed_one():
     batch = positions()
-    variables = NETWORK.init(jax.random.key(0))
+    variables = fresh()
     nodes = jnp.concatenate([jnp.pad(jnp.ones((4, 4), bool), (0, 1)).reshape(-1), jnp.array([True])])
     evaluation, _ = NETWORK.fit(
         variables, jax.random.key(1), batch.observation, jnp.tile(nodes[None], (6, 1))
@@ -92,7 +123,7 @@ def test_pieces_add_up_to_the_gradient_of_the_whole_batch(edges):
 @pytest.mark.parametrize(("platform", "loops"), [("cpu", True), ("cuda", False), ("tpu", False)])
 def test_only_a_cpu_learns_piece_by_piece(platform, loops):
     init, step = make_learner(NETWORK, LearnerConfig(microbatch=2))
-    state = init(NETWORK.init(jax.random.key(0)))
+    state = init(fresh())
     traced = jax.jit(step).trace(state, jax.random.key(1), positions())
     assert ("stablehlo.while" in traced.lower(lowering_platforms=(platform,)).as_text()) == loops
 
@@ -109,7 +140,7 @@ def test_the_average_follows_slowly_and_without_averaging_it_is_the_weights():
     plain, _ = one_step(batch)
     jax.tree.map(np.testing.assert_array_equal, plain.average, plain.variables)
     init, step = make_learner(NETWORK, LearnerConfig(learning_rate=1e-2, ema_decay=0.9))
-    state = start = init(NETWORK.init(jax.random.key(0)))
+    state = start = init(fresh())
     for i in range(3):
         state, _ = step(state, jax.random.key(i), batch)
 

@@ -102,7 +102,8 @@ def assert_true_outputs(game: Game, evaluate: Any, states: GameState, action: An
         reward = 0 if states.terminated[index] else after.outcome[index] * states.to_play[index]
         assert output.reward[index] == reward
         assert output.discount[index] == (0 if ended else 1 if same_side else -1)
-        assert output.value[index] == (0 if ended else said.value[index])
+        # A traced and an eager evaluation may differ in the last bit; an ended game is worth exactly 0.
+        assert output.value[index] == (0 if ended else pytest.approx(float(said.value[index]), rel=1e-6))
     assert (output.prior_logits[~after.legal] == MASKED).all()
     prior = np.where(after.legal, np.exp(output.prior_logits), 0)
     np.testing.assert_allclose(prior, jax.nn.softmax(said.logits), atol=1e-6)

@@ -63,12 +63,12 @@ def test_a_refusal_says_what_would_fit_and_that_fits():
 
 
 def test_any_number_of_games_is_measured_at_once_and_without_overflow():
-    began = time.monotonic()
+    began = time.process_time()
     one = tree_memory(GAME, 1, 100)
     assert tree_memory(GAME, 10**12, 100) == 10**12 * one
     with pytest.raises(memory.TooLargeError, match="1000000000 games x 99999999999 simulations"):
         memory.check_memory(GAME, 10**9, 99_999_999_999)
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_a_search_outside_of_a_compiled_program_needs_room_for_its_copies():

@@ -15,7 +15,7 @@ from notebooks import build
 
 ROOT = Path(__file__).parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-ADDRESS = re.compile(r"github(?:\.com)?/([\w.-]+/[\w.-]+?)(?:[/ )]|$)")
+ADDRESS = re.compile(r"github(?:\.com)?/([\w.-]+/[\w.-]+?)(?:[/@ )]|$)")
 
 
 @pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
@@ -58,6 +58,22 @@ def test_the_first_code_cell_installs_only_where_the_package_is_missing(notebook
     assert not re.search("^[!%]", outside, re.MULTILINE)
 
 
+def test_a_wheel_beside_a_notebook_is_installed_before_the_repository(notebook, tmp_path, monkeypatch):
+    """The cell as it runs on a machine without the package, but for pip itself."""
+    asked, source = [], cells(notebook, "code")[0].source
+    source = source.replace('importlib.util.find_spec("saz_jax") is None', "True")
+    source = re.sub(r"%pip install --quiet (.*)", r"asked.append(f\1)", source)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    exec(source, {"asked": asked})
+    for version in ("0.1.0", "0.2.0"):
+        (tmp_path / f"saz_jax-{version}-py3-none-any.whl").touch()
+    exec(source, {"asked": asked})
+    from_repository, from_wheel = asked
+    assert from_repository.endswith(f" @ git+{build.URLS['Repository']}@{build.BRANCH}")
+    assert from_wheel.endswith(f" @ {tmp_path.as_uri()}/saz_jax-0.2.0-py3-none-any.whl")
+
+
 def test_the_first_cell_has_a_badge_that_opens_this_notebook(notebook):
     title = cells(notebook, "markdown")[0].source
     address = f"https://colab.research.google.com/github/{build.REPOSITORY}/blob/{build.BRANCH}"
@@ -65,6 +81,7 @@ def test_the_first_cell_has_a_badge_that_opens_this_notebook(notebook):
 
 
 def test_the_address_stands_in_one_place(notebook, monkeypatch):
+    assert build.URLS["Repository"] == f"https://github.com/{build.REPOSITORY}"
     assert set(ADDRESS.findall(notebook.read_text())) == {build.REPOSITORY}
     source = build.SOURCES / f"{notebook.stem}.py"
     assert build.REPOSITORY not in source.read_text()

@@ -219,7 +219,7 @@ def test_a_run_of_the_users_game_ships(rows_run, tmp_path):
     ship.main(["--workdir", str(rows_run.workdir), "--name", "mine", "--weights", str(weights)])
     assert saz_jax.load_agent(weights / "mine").game_name == "rows"
     page = (weights / "README.md").read_text()
-    assert "| `mine` | rows |" in page
+    assert "| [`mine`](mine/README.md) | rows |" in page
 
 
 def test_a_study_takes_the_users_game(rows_run, tmp_path, monkeypatch):

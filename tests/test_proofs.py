@@ -164,6 +164,16 @@ def test_tic_tac_toe_is_solved_and_never_lost(kind):
         assert -tictactoe.perfect(tictactoe.play(board, int(output.action[index]))) == best
 
 
+@pytest.mark.slow
+def test_tic_tac_toe_is_solved_from_the_empty_board():
+    game, simulations = make_game("gomoku", 3, k=3), 20_000
+    states = jax.tree.map(lambda x: x[None], game.init(3))
+    config = SearchConfig("puct", simulations, solve=True)
+    output, tree = jax.device_get(jax.jit(make_tree_search(game, neutral, config))(None, KEY, states, 0.0))
+    assert tree.proofs.lower[0, ROOT] == tree.proofs.upper[0, ROOT] == output.value[0] == 0
+    assert output.visits.sum() < simulations
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_last_plies_of_othello_are_solved(kind):
     game = make_game("othello", 4)

@@ -12,9 +12,20 @@ from types import ModuleType
 import pytest
 
 import saz_jax
+from tests.pages import PAGES
 
 ROOT = Path(__file__).parent.parent
-OPTIONAL = ("choix", "IPython", "matplotlib", "pgx", "sgfmill", "tensorboardX", "tyro", "wandb")
+OPTIONAL = (
+    "choix",
+    "IPython",
+    "matplotlib",
+    "pgx",
+    "safetensors",
+    "sgfmill",
+    "tensorboardX",
+    "tyro",
+    "wandb",
+)
 PUBLIC = {
     "saz_jax": """
         Agent EvaluateFn Evaluation Game GameState Model Network Observation Player SGFFormat
@@ -70,7 +81,7 @@ PUBLIC = {
         Record from_sgf to_sgf
     """,
     "saz_jax.render.svg": """
-        Picture render
+        Picture parse render
     """,
     "saz_jax.render.text": """
         draw move_name parse parse_move show
@@ -91,7 +102,6 @@ PUBLIC = {
 }
 """Every public module and its names: a change of the interface is a change of this list."""
 PACKAGES = sorted(f"saz_jax.{path.parent.name}" for path in (ROOT / "saz_jax").glob("*/__init__.py"))
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SCRIPTS = [path for path in sorted((ROOT / "notebooks").rglob("*.py")) if path.name != "build.py"]
 
 

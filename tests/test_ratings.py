@@ -1,5 +1,6 @@
 """Ratings that reproduce what was played, and round robins that continue."""
 
+import dataclasses
 import json
 import sys
 
@@ -49,6 +50,12 @@ def test_a_player_that_lost_its_few_games_is_not_rated_with_certainty():
     assert loser.low <= loser.points <= loser.high
 
 
+def test_who_won_or_lost_everything_lies_inside_its_interval():
+    won = [PairResult(a, b, 10, 0, 0) for a, b in ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))]
+    for rating in rate(4, won):
+        assert rating.low + 20 < rating.points < rating.high - 20
+
+
 def test_the_same_seed_gives_the_same_intervals():
     results = [PairResult(0, 1, 6, 1, 3)]
     assert rate(2, results, seed=1) == rate(2, results, seed=1) != rate(2, results, seed=2)
@@ -80,6 +87,19 @@ def test_an_interrupted_round_robin_ends_like_one_that_was_not(tmp_path):
     assert json.loads(path.read_text())["ratings"] == whole["ratings"]
 
 
+def test_a_round_robin_on_shapes_plays_every_pair_on_each_and_continues(tmp_path):
+    config = dataclasses.replace(
+        TIC_TAC_TOE, players=("random", "greedy"), shapes=("3x4", "holes:4:0.1"), games=2, opening_moves=0
+    )
+    path = tmp_path / "robin.json"
+    data = tournament.play(tournament.prepare(config, path))
+    assert [pair["shape"] for pair in data["pairs"]] == ["3x4", "holes:4:0.1"]
+    assert all(pair["wins"] + pair["ties"] + pair["losses"] == 2 for pair in data["pairs"])
+    assert tournament.prepare(config, path).results.data["pairs"] == data["pairs"]
+    assert "3x4, holes:4:0.1" in str(round_robin.table(data).title)
+    assert "random against greedy on 3x4: " in round_robin.line(data["pairs"][0])
+
+
 def test_the_plot_and_the_table_are_made_from_the_file_alone(tmp_path):
     pairs = [("a", "b", 3, 1, 0), ("a", "c", 4, 0, 0), ("b", "c", 2, 1, 1)]
     data = {
@@ -97,6 +117,38 @@ def test_the_plot_and_the_table_are_made_from_the_file_alone(tmp_path):
     assert round_robin.table(data).row_count == 3
 
 
+def test_ratings_tell_the_score_with_each_colour():
+    colours = {
+        "as_dark": {"wins": 2, "ties": 0, "losses": 0},
+        "as_light": {"wins": 0, "ties": 1, "losses": 1},
+    }
+    pair = {"players": ["a", "b"], "wins": 2, "ties": 1, "losses": 1, **colours}
+    first, second = tournament.ratings(("a", "b"), [pair], seed=0)
+    assert (first["player"], first["outcome"], first["as_dark"], first["as_light"]) == ("a", 0.625, 1.0, 0.25)
+    assert (second["player"], second["outcome"], second["as_dark"], second["as_light"]) == (
+        "b",
+        0.375,
+        0.75,
+        0.0,
+    )
+    without = {key: value for key, value in pair.items() if key not in colours}
+    assert "as_dark" not in tournament.ratings(("a", "b"), [without], seed=0)[0]
+
+
+def test_a_round_robin_grows_by_players_and_keeps_what_was_played(tmp_path):
+    path = tmp_path / "robin.json"
+    few = dataclasses.replace(TIC_TAC_TOE, players=("random", "greedy"))
+    first = tournament.play(tournament.prepare(few, path))["pairs"]
+    met = []
+    data = tournament.play(tournament.prepare(TIC_TAC_TOE, path), begin=met.append)
+    assert met == [("random", "mcts:4"), ("greedy", "mcts:4")]
+    assert data["pairs"][0] == first[0]
+    assert len(data["ratings"]) == 3
+    again = tournament.play(tournament.prepare(few, path), begin=met.append)
+    assert len(met) == 2
+    assert len(again["ratings"]) == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -107,6 +159,8 @@ def test_the_plot_and_the_table_are_made_from_the_file_alone(tmp_path):
         ("--game othello --players greedy random --lanes 0", "lanes=0"),
         ("--game othello --players greedy random --opening-moves 1000000", "opening_moves=1000000"),
         ("--game othello --players greedy random --simulations 0", "simulations=0"),
+        ("--game othello --players greedy random --shapes 5x6 5x6", "5x6, 5x6 must be different"),
+        ("--game othello --players greedy random --shapes star:9", "'star:9' is no shape of a board"),
         ("--game othello --players greedy random --plot /nowhere/x.png", "there is no folder /nowhere"),
     ],
 )

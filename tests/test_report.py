@@ -226,6 +226,11 @@ def test_groups_keep_the_order_of_appearance():
     assert list(found.items()) == [(2, [{"x": 2}, {"x": 2, "y": 0}]), (1, [{"x": 1}])]
 
 
+def test_a_run_that_was_never_evaluated_has_a_curve_too(tmp_path):
+    rows: list[Row] = [{"iteration": 1, "seconds": 60.0, "policy_loss": 2.0, "value_loss": 1.0}]
+    assert figures.training_curve(rows, tmp_path / "curve.png", "a run").stat().st_size > 1000
+
+
 def test_a_training_curve_shows_losses_and_outcomes(tmp_path, monkeypatch):
     rows: list[Row] = [
         {

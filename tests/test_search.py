@@ -284,7 +284,7 @@ def adverse(variables: Array, key: Array, states: GameState) -> Evaluation:
 def test_no_illegal_move_is_ever_expanded(name, options, kind):
     game = poisoned(make_game(name, 5, **options))
     assert np.isnan(stepper(game)(game.init(4), 4).outcome), "point 4 is off a board of side 4"
-    batch = 512
+    batch = 128
     states = wander(game, [4, 5] * (batch // 2), 7, seed=3)
     config = SearchConfig(kind, 24, unvisited="zero", dirichlet_fraction=0.25)
     found = searcher(game, adverse, config)(jnp.arange(batch) % 4, KEY, states, 1.0)
@@ -412,10 +412,10 @@ def test_more_simulations_are_stronger(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_padding_changes_nothing_even_with_noise(kind):
-    config = SearchConfig(kind, 40, dirichlet_fraction=0.25)
+    config = SearchConfig(kind, 32, dirichlet_fraction=0.25)
     sizes = [4, 5, 6, 6]
     found = []
-    for max_size in (6, 9, 13):
+    for max_size in (6, 9):
         game = make_game("othello", max_size)
         output = searcher(game, opinionated, config)(None, KEY, wander(game, sizes, 4, seed=5), 1.0)
         to_padded = [live_to_padded(jnp.arange(n * n + 1), n, max_size) for n in sizes]
@@ -567,7 +567,7 @@ def test_gumbel_explores_with_noise_but_does_not_teach_it():
         ({"simulations": 0}, "simulations=0"),
         ({"simulations": -3}, "simulations=-3"),
         ({"max_considered_actions": 0}, "max_considered_actions=0"),
-        ({"unvisited": "best"}, "best.*parent or zero"),
+        ({"unvisited": "best"}, "best.*parent, zero"),
         ({"dirichlet_fraction": 1.5}, "dirichlet_fraction=1.5"),
         ({"dirichlet_total": 0.0}, "dirichlet_total=0.0"),
         ({"c_puct": -1.0}, "c_puct=-1.0"),

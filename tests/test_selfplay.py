@@ -22,11 +22,16 @@ def uniform(variables, key, states):
     return Evaluation(logits, jnp.zeros(states.size.shape))
 
 
+def new_games(game, sizes, key, count, **settings):
+    """B = count new games, by one program: operation by operation they would take seconds to compile."""
+    return jax.jit(make_new_games(game, sizes, SelfPlayConfig(**settings)), static_argnums=1)(key, count)
+
+
 def played(game, sizes, moves, games=8, seed=0, **settings):
     """(opening states, states after, Moves as numpy) of self-play with `uniform`."""
     config = SelfPlayConfig(games=games, favour="none", **settings)
     play = make_play(game, uniform, GUMBEL, config, sizes, moves, devices.make_mesh())
-    states = make_new_games(game, sizes, "none")(jax.random.key(seed), games)
+    states = new_games(game, sizes, jax.random.key(seed), games, favour="none")
     after, record = play({}, jax.random.key(seed + 1), states)
     return states, after, jax.device_get(record)
 
@@ -37,15 +42,15 @@ def played(game, sizes, moves, games=8, seed=0, **settings):
 )
 def test_new_games_draw_their_side_with_the_stated_weights(favour, weights):
     np.testing.assert_allclose(size_weights(4, favour), weights, rtol=1e-6)
-    new_games = make_new_games(make_game("gomoku", 9), (9, 6, 8, 7), favour)
-    drawn = np.asarray(new_games(jax.random.key(0), 4000).size)
+    states = new_games(make_game("gomoku", 9), (9, 6, 8, 7), jax.random.key(0), 4000, favour=favour)
+    drawn = np.asarray(states.size)
     share = [(drawn == side).mean() for side in (6, 7, 8, 9)]
     np.testing.assert_allclose(share, weights, atol=0.04)  # five standard deviations
 
 
 def test_explicit_weights_go_with_the_sides_as_they_are_listed():
-    new_games = make_new_games(make_game("othello", 12), (12, 6, 8), "none", weights=(1.0, 3.0, 2.0))
-    drawn = np.asarray(new_games(jax.random.key(0), 3000).size)
+    game, weights = make_game("othello", 12), (1.0, 3.0, 2.0)
+    drawn = np.asarray(new_games(game, (12, 6, 8), jax.random.key(0), 3000, size_weights=weights).size)
     share = [(drawn == side).mean() for side in (6, 8, 12)]
     np.testing.assert_allclose(share, [3 / 6, 2 / 6, 1 / 6], atol=0.05)
 
@@ -104,7 +109,7 @@ def test_moves_are_drawn_before_temperature_moves_and_the_best_after_it():
 
 def test_new_games_may_begin_with_random_plies_but_never_end_with_them():
     game = make_game("gomoku", 4, k=2)
-    states = make_new_games(game, (4,), "none", max_opening_moves=3)(jax.random.key(0), 400)
+    states = new_games(game, (4,), jax.random.key(0), 400, favour="none", max_opening_moves=3)
     stones = (np.asarray(states.board) != 0).sum((1, 2))
     assert not np.any(states.terminated)
     # Three of four games are to have 0, 1 or 2 stones; a third one would often be the second in a row.
@@ -123,7 +128,7 @@ def test_a_share_of_the_moves_slips_to_any_legal_one():
         return Evaluation(100.0 * first, jnp.zeros(states.size.shape))
 
     game = make_game("gomoku", 7)
-    states = make_new_games(game, (7,), "none")(jax.random.key(0), 64)
+    states = new_games(game, (7,), jax.random.key(0), 64, favour="none")
 
     def strayed(slips):
         """Share of the games whose first move was another one; and how many different moves there were."""
@@ -139,13 +144,72 @@ def test_a_share_of_the_moves_slips_to_any_legal_one():
     assert different > 10
 
 
+def test_new_games_may_branch_off_games_under_way():
+    """By a stone of the side to move, which its own game need not have seen; else on an empty board."""
+    game = make_game("gomoku", 4, k=3)
+    _, _, record = played(game, (4,), moves=24, games=16, fork_share=0.5)
+    seen, forked, fresh, other_moves = record.observation, 0, 0, 0
+    for t, b in zip(*np.nonzero(record.ended[:-1]), strict=True):
+        begun = seen.board[t + 1, b]
+        changes = begun[None] - seen.board[t]
+        by_one_stone = ((changes != 0).sum((1, 2)) == 1) & (changes.sum((1, 2)) == seen.to_play[t])
+        if not begun.any():
+            assert seen.to_play[t + 1, b] == 1
+            fresh += 1
+            continue
+        (origins,) = np.nonzero(by_one_stone)
+        assert len(origins) > 0
+        assert (seen.to_play[t + 1, b] == -seen.to_play[t, origins]).all()
+        other_moves += all((begun != seen.board[t + 1, c]).any() for c in origins if c != b)
+        forked += 1
+    assert forked > 10
+    assert fresh > 10
+    assert other_moves > 5
+
+
+def test_an_earlier_self_has_one_side_of_a_share_of_the_games():
+    """It likes the last legal move, the newest the first; what is learned is the newest's policy."""
+
+    def likes(variables, key, states):
+        far = jnp.arange(states.legal.shape[1])[None] * variables["taste"]
+        return Evaluation(jnp.where(states.legal, far, -1e9), jnp.zeros(states.size.shape))
+
+    game, newest, earlier = make_game("gomoku", 5), {"taste": jnp.float32(-9)}, {"taste": jnp.float32(9)}
+    config = SelfPlayConfig(games=8, earlier_share=0.4, temperature_moves=0)
+    play = make_play(game, likes, GUMBEL, config, (5,), 4, devices.make_mesh())
+    states = new_games(game, (5,), jax.random.key(0), 8, favour="none")
+    after, record = jax.device_get(play(newest, jax.random.key(1), states, earlier))
+    boards = np.concatenate([record.observation.board, after.board[None]]).reshape(5, 8, 25)
+    moves = np.abs(boards[1:] - boards[:-1]).argmax(2)
+    np.testing.assert_array_equal(moves[:, 0], [24, 0, 23, 1])  # the earlier self is dark
+    np.testing.assert_array_equal(moves[:, 1], [0, 24, 1, 23])  # or light
+    np.testing.assert_array_equal(moves[:, 2:4], moves[:, :2])
+    np.testing.assert_array_equal(moves[:, 4:], np.tile([[0], [1], [2], [3]], 4))
+    first = record.observation.legal.argmax(2)
+    np.testing.assert_array_equal(record.policy.argmax(2), first)
+
+
 def test_play_goes_on_from_where_it_stopped():
     """The second stretch begins with the positions that the first one ended on."""
     game = make_game("gomoku", 5, k=4)
     config = SelfPlayConfig(games=4)
     play = make_play(game, uniform, GUMBEL, config, (5,), 8, devices.make_mesh())
-    states = make_new_games(game, (5,), "none")(jax.random.key(0), 4)
+    states = new_games(game, (5,), jax.random.key(0), 4, favour="none")
     middle, _ = play({}, jax.random.key(1), states)
     _, second = play({}, jax.random.key(2), middle)
     np.testing.assert_array_equal(second.observation.board[0], middle.board)
     np.testing.assert_array_equal(second.observation.legal[0], middle.legal)
+
+
+def test_komi_varies_by_whole_points_around_the_games_own():
+    game = make_game("go", 5)
+    margin = game.init(5).margin
+    assert margin is not None
+    fair = -float(margin)
+    states = new_games(game, (5,), jax.random.key(0), 400, margin_noise=4.0)
+    change = -np.asarray(states.margin) - fair
+    assert np.all(change == np.round(change))
+    assert 3.4 < change.std() < 4.6
+    assert abs(change.mean()) < 0.8
+    same = new_games(game, (5,), jax.random.key(0), 4)
+    assert np.all(np.asarray(same.margin) == -fair)

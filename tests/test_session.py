@@ -9,12 +9,15 @@ import jax
 import numpy as np
 import pytest
 
+from saz_jax.coordinates import gtp_move, read_gtp_move
 from saz_jax.play.budget import Budget
 from saz_jax.play.clock import Clock
 from saz_jax.play.passing import is_own_eye, sensible
+from saz_jax.play.screen import Screen, picture
 from saz_jax.play.seats import cached_agent
 from saz_jax.play.session import Session, Setup
-from saz_jax.play.thinking import Analysis, Candidate, TreeThinker, agent_thinker, room_for
+from saz_jax.play.thinking import Analysis, Candidate, Pace, TreeThinker, agent_thinker, room_for
+from saz_jax.play.web import events
 from tests.tiny_agents import tiny_agent
 
 SIDE = 6
@@ -149,6 +152,52 @@ def test_an_agent_stops_when_it_is_told_to_and_when_its_time_is_over(agent_file)
     assert time.monotonic() - began < 1.0
 
 
+def test_an_endless_search_of_the_last_moves_ends():
+    session = Session(Setup("gomoku", 3, options={"k": 3}, dark="mcts:100", light="mcts:100"))
+    for point in ((0, 0), (0, 2), (0, 1), (1, 0), (1, 2), (1, 1), (2, 0)):
+        session.play(point)
+    stop, capacity = threading.Event(), room_for(session.game, Budget(100))
+    timer = threading.Timer(60, stop.set)
+    timer.start()
+    analysis = session.think(Budget(), stop)
+    timer.cancel()
+    assert not stop.is_set()
+    assert analysis.simulations <= capacity
+
+
+@pytest.mark.parametrize("slower", [1, 2])
+def test_calls_that_take_twice_as_long_as_they_should_end_in_time(slower, agent_file):
+    session = othello(dark=agent_file, light=agent_file, analysis=True)
+    session.prepare()
+    thinker = session._thinkers[agent_file]
+    assert isinstance(thinker, TreeThinker)
+    thinker._pace = Pace(now=0.001, usual=0.001, mean=0.001, step=0.008, telling=0.001)
+    elapsed, budget = 0.0, Budget(seconds=0.2)
+    while count := thinker._next(budget, 1, elapsed):
+        elapsed += slower * 0.001 * count
+    assert 0.18 < elapsed < 0.2 + 0.008  # fewer simulations than the smallest step make no sense
+
+
+def test_after_getting_ready_a_move_compiles_nothing(agent_file):
+    compiled = []
+
+    def listen(event: str, duration_secs: float, **_: str | int) -> None:
+        if event == "/jax/core/compile/backend_compile_duration":
+            compiled.append(duration_secs)
+
+    # A padding that no other test uses: what they compiled must not hide what this one needs.
+    session = othello(dark=agent_file, light=agent_file, budget=Budget(8), max_size=SIDE + 5)
+    jax.monitoring.register_event_duration_secs_listener(listen)
+    try:
+        session.prepare()
+        before = len(compiled)
+        session.move()
+    finally:
+        jax.monitoring.unregister_event_duration_listener(listen)
+    assert before > 0
+    assert len(compiled) == before
+
+
 def test_a_forced_move_is_not_thought_about():
     session = Session(Setup("gomoku", 3, options={"k": 3}, dark="mcts:1000000", light="greedy"))
     for point in ((0, 0), (0, 2), (0, 1), (1, 0), (1, 2), (1, 1), (2, 0), (2, 1)):
@@ -216,3 +265,89 @@ def test_searches_of_similar_budgets_share_one_program():
 def test_agents_are_read_once(agent_file):
     assert cached_agent(agent_file) is cached_agent(agent_file)
     assert jax.tree.leaves(cached_agent(agent_file).variables)
+
+
+def test_a_drawn_board_is_played_and_saved():
+    session = Session(Setup("gomoku", shape="...../.###./...../.###./....."))
+    assert session.size == 5
+    assert session.points.sum() == 19
+    with pytest.raises(ValueError, match="no point"):
+        session.play((1, 1))
+    with pytest.raises(ValueError, match="no point"):
+        session.read_move("B2")
+    session.play(session.read_move("A1"))
+    again = Session(Setup("gomoku", 7))
+    again.load_sgf(session.to_sgf())
+    assert again.drawing() == session.drawing()
+    other = Session(Setup("othello", 6))
+    other.load_json(session.to_json())
+    assert other.drawing() == session.drawing()
+    other.restart(size=6)
+    assert other.points.all()
+
+
+def test_a_square_by_its_shape_is_one_by_its_side():
+    assert Session(Setup("othello", 4, shape="6x6")).to_json() == othello().to_json()
+
+
+@pytest.mark.parametrize("shape", ["#", "..", "999x999", "holes:9:0.1", "diamond", "../..."])
+def test_shapes_that_cannot_be_played_are_refused(shape):
+    with pytest.raises(ValueError, match=r"shape|drawing|side|random"):
+        Session(Setup("othello", shape=shape))
+
+
+def test_a_network_is_asked_about_subgraphs_too(agent_file):
+    session = othello(light=agent_file)
+    found = session.opinions(agent_file)
+    assert found is not None
+    legal = session.view.legal
+    assert found.nodes.shape == (3, SIDE * SIDE + 1)
+    assert found.priors.sum(1) == pytest.approx(1, abs=1e-5)
+    assert not found.priors[~(found.nodes & legal)].any()
+    assert ((found.distances >= 0) & (found.distances <= 1)).all()
+    assert found.spread[~legal].max() == 0
+    held = found.nodes & legal
+    for action in np.flatnonzero(legal):
+        assert found.spread[action] == pytest.approx(np.std(found.priors[held[:, action], action]), abs=1e-5)
+    assert session.opinions("greedy") is None
+
+
+def test_stones_are_moved_from_point_to_point(tmp_path):
+    record = tmp_path / "game.json"
+    session = Session(Setup(game="breakthrough", size=5), record=record)
+    session.play(session.read_move("b4c3"))
+    session.play(((1, 1), (2, 2)))  # light takes the stone
+    assert [session.name(move) for _, move in session.moves] == ["B4-C3", "B2-C3"]
+    assert session.drawing().split() == ["OOOOO", "O.OOO", "..O..", "X.XXX", "XXXXX"]
+    assert ((3, 2), (2, 1)) in session.legal_points()
+    refused = {((3, 0), (1, 0)): "A4-A2 is no move", (3, 0): "A4 is no move", ((3, 2), (2, 2)): "illegal"}
+    for move, told in refused.items():
+        with pytest.raises(ValueError, match=told):
+            session.play(move)
+    other = Session(Setup(game="breakthrough", size=6))
+    other.load_record(record.read_text())
+    assert (other.size, other.moves) == (5, session.moves)
+    with pytest.raises(ValueError, match="no game in JSON"):
+        other.load_record("{")
+
+
+def test_faces_make_a_move_of_two_points():
+    session = Session(Setup(game="breakthrough", size=5))
+    told = events.game(session)
+    assert told["ends"]["B4"] == ["A3", "B3", "C3"]
+    assert told["legal"] == "0" * 15 + "1" * 5 + "0" * 5
+    assert sum(events.on_board(session, session.view.legal, 1)) == 13
+    screen = Screen(session)
+    screen.scene = screen.scene._replace(cursor=(3, 1), show_legal=True)
+    screen.press(ord("\n"))
+    assert screen.scene.start == (3, 1)
+    drawn = {(cell.row, cell.column): cell.text for cell in picture(session, screen.scene)}
+    assert [drawn[3, 2 + 2 * column] for column in range(5)] == ["+", "+", "+", "·", "·"]
+    screen.scene = screen.scene._replace(cursor=(2, 2))
+    screen.press(ord("\n"))
+    assert session.moves == [(1, ((3, 1), (2, 2)))]
+    assert screen.scene.start is None
+    assert gtp_move(session.last_move, 5) == "B2-C3"
+    assert read_gtp_move("b2-c3", 5) == session.last_move
+    with pytest.raises(ValueError, match="two vertices such as B2-C3"):
+        read_gtp_move("pass-c3", 5)

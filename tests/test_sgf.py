@@ -1,5 +1,6 @@
 """Games to and from SGF."""
 
+import dataclasses
 import subprocess
 import sys
 
@@ -13,7 +14,8 @@ import saz_jax
 from saz_jax.render import sgf
 from tests.built_in import NAMES
 
-GAMES = {name: saz_jax.make_game(name, max_size=7) for name in NAMES}
+EVERY = {name: saz_jax.make_game(name, max_size=7) for name in NAMES}
+GAMES = {name: game for name, game in EVERY.items() if game.sgf is not None}
 
 
 def random_game(game: saz_jax.Game, size: int, seed: int) -> tuple[list[int], saz_jax.GameState]:
@@ -33,6 +35,24 @@ def test_whole_random_games_survive_the_round_trip(name, size, seed):
     record = sgf.from_sgf(sgf.to_sgf(game, size, actions), max_size=game.max_size)
     assert record.actions == tuple(actions)
     assert (record.game.name, record.size) == (name, size)
+
+
+@pytest.mark.parametrize("points", ["aa", "a1"])
+def test_a_move_along_an_edge_is_written_as_its_two_ends(points):
+    game = dataclasses.replace(EVERY["breakthrough"], sgf=saz_jax.SGFFormat(game_type=99, points=points))
+    actions, _ = random_game(game, 6, 0)
+    assert f"B[{sgf._move(game, actions[0])}]" in sgf.to_sgf(game, 6, actions[:1])
+    for action in actions:
+        raw = sgf._move(game, action)
+        assert len(raw) == 4
+        assert sgf._action(game, raw.encode(), 1, (6, 6)) == action
+    with pytest.raises(ValueError, match="off a board of side 6"):
+        sgf._action(game, sgf._move(game, actions[0]).encode()[:2], 1, (6, 6))
+
+
+def test_a_game_without_a_number_in_sgf_says_so():
+    with pytest.raises(ValueError, match="breakthrough has no game type in SGF"):
+        sgf.to_sgf(EVERY["breakthrough"], 6, [])
 
 
 @pytest.mark.parametrize(("name", "kind"), [("go", 1), ("othello", 2), ("gomoku", 4), ("hex", 11)])

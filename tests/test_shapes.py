@@ -2,7 +2,9 @@
 
 import functools
 import re
+from pathlib import Path
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,19 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import saz_jax
+from experiments import shapes as script
 from saz_jax import make_game, shapes
 from saz_jax.arena import series
-from saz_jax.arena.statistics import wilson_interval
-from saz_jax.config import SubgraphConfig, TrainConfig, from_json, to_json
+from saz_jax.config import SelfPlayConfig, SubgraphConfig, TrainConfig, from_json, to_json
 from saz_jax.config.shape_text import parse_shapes
 from saz_jax.games.board import is_connected, symmetry
 from saz_jax.games.go import FAIR_KOMI, fair_komi
 from saz_jax.games.playthrough import random_games
-from saz_jax.graphs.subgraphs import subgraph_counts
+from saz_jax.graphs.subgraphs import sample_subgraphs, subgraph_counts
 from saz_jax.render import sgf, svg, text
 from saz_jax.storage.results import write_json
 from saz_jax.studies import shapes as study
-from saz_jax.training import loop, selfplay
+from saz_jax.training import iteration, loop, selfplay
 from saz_jax.training.learner import Batch, transformed
 from saz_jax.training.replay import Positions
 from saz_jax.types import Observation
@@ -169,7 +171,7 @@ def test_random_games_on_shapes_are_those_of_plain_rules_without_padding(name):
 
 REFUSED = {
     "othello": [(".#./#.#/.#.", "no 2x2 of points"), ("..###/..###/###../#####", "nobody could move")],
-    "go": [("..#../..#..", "not connected"), ("#", "its side is 0")],
+    "go": [("..#../..#..", "not connected")],
     "gomoku": [("..../..../..../....", "its side is 4"), ("#...#/....#/#..../#....", "no line of 5")],
     "hex": [(".##/..#/##.", "not connected"), ("....", "2 or more rows and columns")],
 }
@@ -181,7 +183,7 @@ def test_a_shape_that_makes_no_sense_is_refused_and_drawn(name, drawing, message
     with pytest.raises(ValueError, match=message) as refusal:
         make_game(name, 9).init(points)
     drawn = str(refusal.value).partition("\n")[2].replace("\n", "/")
-    assert shapes.to_text(points) in (drawn, "4x4", "1x4", "0x0")
+    assert shapes.to_text(points) in (drawn, "4x4", "1x4")
 
 
 @pytest.mark.parametrize(
@@ -191,6 +193,11 @@ def test_a_shape_that_makes_no_sense_is_refused_and_drawn(name, drawing, message
         ((0, 3), "0 rows do not fit"),
         ((3, 4, 5), "a pair of whole numbers"),
         ((3.0, 4), "a pair of whole numbers"),
+        (("6", 4), "a pair of whole numbers"),
+        ((True, 4), "a pair of whole numbers"),
+        (jax.random.key(0), "must be one whole number"),
+        ([6, 9], "must be one whole number.* a tuple \\(rows, columns\\)"),
+        (np.zeros((4, 4), bool), "a mask without points is no board"),
         (np.ones((3, 3)), "not float64\\[3, 3\\]"),
         (np.ones((10, 3), bool), "10 x 3 points exceeds max_size=9"),
     ],
@@ -216,6 +223,16 @@ def test_squares_rectangles_and_masks_mix_in_one_batch():
     states = jax.jit(jax.vmap(game.init))(boards)
     assert states.legal.sum(1).tolist() == [int(points.sum()) for points in BOARDS.values()]
     assert states.size.tolist() == [max(points.shape) for points in BOARDS.values()]
+
+
+def test_rows_and_columns_may_be_traced():
+    game, pairs = make_game("gomoku", SIDE, k=3), jnp.array([(4, 7), (6, 3), (5, 5)])
+    chex.clear_trace_counter()
+    rectangle = chex.assert_max_traces(lambda pair: game.init((pair[0], pair[1])), n=1)
+    traced = jax.jit(jax.vmap(rectangle))(pairs)
+    masks = jnp.asarray([padded(shapes.rectangle(*pair)) for pair in pairs.tolist()])
+    given = jax.jit(jax.vmap(game.init))(masks)
+    assert all((a == b).all() for a, b in zip(*map(jax.tree.leaves, (traced, given)), strict=True))
 
 
 # What looks at positions
@@ -245,6 +262,19 @@ def test_subgraphs_are_counted_by_points():
     assert counts[81] > counts[48]
 
 
+@pytest.mark.parametrize("nodes", ["uniform", "window"])
+def test_subgraphs_are_as_large_as_those_of_the_square_of_as_many_points(nodes):
+    """On 36 points n is 6, so that a subgraph has from 3 x 3 to 4 x 4 of them where they are all inside."""
+    config = SubgraphConfig(shrink=2, nodes=nodes)
+    for points in (shapes.rectangle(4, 9), shapes.rectangle(6, 6)):
+        live = jnp.append(jnp.asarray(padded(points, 9)).reshape(-1), True)
+        keys = jax.random.split(jax.random.key(0), 60)
+        drawn = jax.vmap(lambda key, live=live: sample_subgraphs(key, live, config, 9))(keys)
+        assert not drawn[..., ~live].any()
+        counts = np.asarray(drawn[..., :-1].sum(-1))[np.asarray(drawn[..., -1])]
+        assert (counts.min(), counts.max()) == (3 * 3, 4 * 4)
+
+
 @pytest.mark.parametrize("name", ["diamond", "boot", "rectangle"])
 def test_drawings_of_positions_read_back(name):
     game = make_game("othello", 9)
@@ -252,6 +282,30 @@ def test_drawings_of_positions_read_back(name):
     again = text.parse(game, text.draw(state))
     for field in ("board", "points", "size", "legal"):
         assert (getattr(again, field) == getattr(state, field)).all()
+
+
+@pytest.mark.parametrize("kind", ["othello", "hex"])
+@pytest.mark.parametrize("name", [*BOARDS, "wide"])
+def test_boards_on_screen_and_pictures_read_back(name, kind):
+    points = shapes.rectangle(3, 28) if name == "wide" else BOARDS[name]  # columns A to AB
+    game = make_game(kind, 28 if name == "wide" else 9)
+    start = game.init(points)
+    action = int(np.flatnonzero(start.legal)[1])
+    for state, last_move in ((start, None), (game.step(start, action), action)):
+        shown = text.show(state, last_move, game)
+        for again in (text.parse(game, shown), svg.parse(game, svg.render(state, game, last_move=last_move))):
+            for field in ("board", "points", "size", "to_play", "legal"):
+                assert (getattr(again, field) == getattr(state, field)).all()
+
+
+def test_what_is_no_board_on_screen_is_refused():
+    game = make_game("gomoku", 9, k=3)
+    with pytest.raises(ValueError, match=r"as text.show prints it; give it whole"):
+        text.parse(game, "●··\n···\n···")
+    with pytest.raises(ValueError, match="row 2 has 'o' where a point should be"):
+        text.parse(game, "  A B C\n1 · · ·\n2 · o ·\n3 · · ·")
+    with pytest.raises(ValueError, match=r"use one that svg.render made"):
+        svg.parse(game, "<svg></svg>")
 
 
 def test_the_board_on_screen_leaves_holes_blank():
@@ -346,7 +400,9 @@ def test_a_shipped_agent_plays_a_drawn_board_and_padding_changes_nothing():
 
 def test_new_games_draw_shapes_and_other_holes_each_time():
     game = make_game("gomoku", 7, k=3)
-    new_games = selfplay.make_new_games(game, ("5x7", "holes:6:0.2", "diamond:7"), "none")
+    new_games = selfplay.make_new_games(
+        game, ("5x7", "holes:6:0.2", "diamond:7"), SelfPlayConfig(favour="none")
+    )
     states = jax.jit(new_games, static_argnums=1)(jax.random.key(0), 60)
     points = [shapes.to_text(one) for one in np.asarray(states.points)]
     fixed = {"5x7", shapes.to_text(shapes.diamond(7))}
@@ -405,7 +461,7 @@ def test_checkpoints_from_before_shapes_hold_squares():
         "state/games/board": np.zeros((2, 5, 5), np.int8),
         "state/games/size": np.array([3, 5], np.int32),
     }
-    points = loop.with_points(games)["state/games/points"]
+    points = loop.migrated_games(games)["state/games/0/points"]
     assert [shapes.to_text(one) for one in points] == ["3x3", "5x5"]
     columns = Positions.blank(5, 2).columns() | {"size": games["state/games/size"]}
     del columns["points"]
@@ -433,20 +489,66 @@ def test_gomoku_on_rectangles_agrees_with_openspiel(rows, columns, k):
         assert state.is_terminal()
 
 
+def stored_result(wins, losses):
+    return {"wins": wins, "ties": 0, "losses": losses}
+
+
 def test_the_study_of_shapes_is_rebuilt_from_its_files(tmp_path):
     pytest.importorskip("matplotlib")
-
-    def result(wins, losses):
-        outcome = wins / (wins + losses)
-        interval = list(wilson_interval(outcome, wins + losses))
-        return {"outcome": outcome, "wilson": interval, "wins": wins, "ties": 0, "losses": losses}
-
-    matches = study.matches({"gin": "othello", "fcn": "othello-fcn"}, "othello", 12, 10, 1, 8)
-    assert list(matches) == [f"othello-12-{pair}.json" for pair in ("gin-fcn", "gin-greedy", "fcn-greedy")]
-    assert len(matches["othello-12-gin-fcn.json"].boards) == len(study.KINDS)
-    sizes = {"12x12": result(90, 10), "ring:12": result(80, 20), "cross:12": result(10, 90)}
-    write_json(tmp_path / "othello-12-gin-fcn.json", {"sizes": sizes})
+    matches = study.matches(study.shipped("othello"), "othello", 12, 10, 1, 8)
+    pairs = ("graph-fcn", "graph-greedy", "fcn-greedy")
+    assert list(matches) == [f"othello-12-{pair}.json" for pair in pairs]
+    assert len(matches["othello-12-graph-fcn.json"].boards) == len(study.KINDS)
+    sizes = {
+        "12x12": stored_result(90, 10),
+        "ring:12": stored_result(80, 20),
+        "cross:12": stored_result(10, 90),
+    }
+    write_json(tmp_path / "othello-12-graph-fcn.json", {"sizes": sizes})
     assert "| ring | 0.80 (0.71 to 0.87) |" in study.table(tmp_path)
-    assert "gin scores 0.45 against fcn in 200 games" in study.verdict(tmp_path)
+    assert "neither wins. graph scores 0.45 (0.38 to 0.52) against fcn in 200" in study.verdict(tmp_path)
     assert "ahead beyond the 95% interval on ring, behind on cross." in study.verdict(tmp_path)
     assert study.figure(tmp_path, tmp_path / "shapes.png").stat().st_size > 1000
+
+
+def test_the_table_of_the_study_is_that_of_its_files():
+    folder = Path(__file__).parent.parent / "results" / "shapes"
+    assert (folder / "table.md").read_text() == study.page(folder)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--seeds 1", "seeds=1 is too few; use 2 or more"),
+        ("--seeds 9", "seeds=9 is too many; use at most 8"),
+        ("--iterations 0", "iterations=0 is too few"),
+        ("--train chess", "unknown game 'chess'"),
+    ],
+)
+def test_mistakes_about_the_study_are_named_before_anything_is_played(arguments, message, capsys, tmp_path):
+    with pytest.raises(SystemExit) as exit:
+        script.main([*arguments.split(), "--results", str(tmp_path / "none")])
+    assert exit.value.code == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
+
+
+def test_seeds_are_one_pairing_and_their_spread_widens_the_interval(tmp_path):
+    for seed, wins in enumerate((90, 80, 10)):
+        name = f"othello-12-graph.shapes{seed}-fcn.shapes{seed}.json"
+        write_json(tmp_path / name, {"sizes": {"ring:12": stored_result(wins, 100 - wins)}})
+    (pairing,) = study.results(tmp_path)
+    assert (pairing.trained, pairing.player, pairing.opponent) == (True, "graph", "fcn")
+    found = pairing.on(["ring:12"])
+    assert found is not None
+    assert (found["outcome"], found["seeds"]) == (0.6, [0.9, 0.8, 0.1])
+    assert found["interval"] == (0.0, 1.0)  # 4.30 times 0.25, the standard error over three seeds
+    assert "neither wins" in study.verdict(tmp_path)
+
+
+@pytest.mark.parametrize("network", study.NETWORKS)
+def test_both_networks_of_the_study_train_on_the_same_shapes(network):
+    config = study.training("gomoku", network, seed=2)
+    assert (config.boards, config.seed, config.evaluation.games) == (study.TRAINED_ON, 2, 0)
+    assert config.model == study.NETWORKS[network]
+    iteration.make_program(config)

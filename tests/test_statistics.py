@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saz_jax.arena.statistics import average_outcome, standard_error, wilson_interval
+from saz_jax.arena.statistics import average_outcome, seeds_interval, standard_error, wilson_interval
 
 
 @pytest.mark.parametrize(
@@ -53,3 +53,10 @@ def test_an_interval_holds_the_average_and_shrinks_with_more_games(games, data):
     assert narrower[1] - narrower[0] < high - low
     mirrored = wilson_interval(1 - outcome, games)
     assert mirrored == pytest.approx((1 - high, 1 - low))
+
+
+def test_the_interval_over_seeds_is_the_wider_of_games_and_seeds():
+    low, high = seeds_interval([1.0, 1.0, 1.0], 1.0, 60)
+    assert (round(low, 2), high) == (0.94, 1.0)  # seeds that agree leave that over games
+    low, high = seeds_interval([0.5, 0.6, 0.7], 0.6, 3000)
+    assert (round(low, 3), round(high, 3)) == (0.352, 0.848)  # 4.30 times 0.1 / sqrt(3)

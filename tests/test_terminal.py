@@ -6,14 +6,16 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from saz_jax.play.screen import HEIGHT, WIDTH, Screen, picture, wait_for
+from saz_jax.play.screen import HEIGHT, WIDTH, Screen, picture, side_panel, wait_for
 from saz_jax.play.session import Session, Setup
 from saz_jax.play.terminal import Terminal, bar, sparkline
+from saz_jax.play.thinking import Analysis
 
 ROOT = Path(__file__).parent.parent
 
@@ -78,6 +80,14 @@ def test_a_board_of_19_fits_into_80_by_24():
     )
 
 
+def test_nothing_is_cut_off_beside_a_board_of_19():
+    session = Session(Setup("gomoku", 19, light="greedy"))
+    scene = Screen(session).scene._replace(thinking=True, ready=False)
+    rows = drawn(session, scene)
+    for line in side_panel(session, scene):
+        assert any(row.endswith(line) for row in rows), line
+
+
 def test_keys_move_the_cursor_play_and_take_back():
     session = Session(Setup("gomoku", 5, light="greedy"))
     screen = Screen(session)
@@ -105,6 +115,16 @@ def test_keys_move_the_cursor_play_and_take_back():
 def test_the_value_bar_and_the_curve():
     assert bar(0.5, 10) == "█████░░░░░"
     assert sparkline([0.0, 0.5, 1.0], 2) == "▅█"
+    session = Session(Setup("othello", 6, light="greedy"))
+    screen = Screen(session)
+    session.play((1, 2))
+    screen.terminal.note(Analysis(0, value=0.5), -1)
+    screen._thread = threading.current_thread()  # nobody is to think here
+    screen.advance()
+    assert screen.scene.curve == (0.25,)
+    session.undo()
+    screen.advance()
+    assert screen.scene.curve == ()
 
 
 def test_a_pipe_drives_the_command():
@@ -118,6 +138,7 @@ def test_a_pipe_drives_the_command():
         check=True,
     )
     assert "after move 2" in run.stdout
+    assert "getting ready" in run.stderr
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")

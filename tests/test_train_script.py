@@ -187,3 +187,17 @@ def test_what_breaks_later_in_a_run_of_several_processes_is_no_mistake_of_the_us
     arguments = script.parse(["--game", "gomoku", *(["--distributed"] if distributed else [])])
     with pytest.raises(RuntimeError if distributed and begun else kind):
         script.train(Console(quiet=True), arguments, tmp_path, None)
+
+
+def test_other_boards_are_drawn_alike_unless_their_weights_are_given():
+    strong = ["--game", "othello", "--model", "model3", "--preset", "strong"]
+    own = script.parse(strong).settings
+    assert own.selfplay.size_weights == (1.0, 2.0, 4.0, 1.0)
+    again = script.parse([*strong, "--sizes", *map(str, own.sizes)]).settings
+    assert again == own
+    large = script.parse([*strong, "--sizes", "16"]).settings
+    assert (large.sizes, large.selfplay.size_weights, large.selfplay.paddings) == ((16,), (), ())
+    weighed = ["--shapes", "9x9", "7x11", "--selfplay.size-weights", "1", "2"]
+    assert script.parse([*strong, *weighed]).settings.selfplay.size_weights == (1.0, 2.0)
+    alone = script.parse([*strong[:3], "model1", *strong[4:]]).settings
+    assert (alone.sizes, alone.selfplay.size_weights, alone.selfplay.paddings) == ((8,), (), ())

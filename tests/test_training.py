@@ -5,6 +5,7 @@ import dataclasses
 import json
 import os
 import shutil
+from typing import Any
 
 import jax
 import numpy as np
@@ -22,10 +23,21 @@ from saz_jax.config import (
     to_json,
 )
 from saz_jax.config.versions import SCHEMA
+from saz_jax.search import memory
+from saz_jax.search.tree import tree_memory
 from saz_jax.storage.checkpoint import Checkpoints
 from saz_jax.storage.metrics import read_metrics
 from saz_jax.training import loop
-from saz_jax.training.iteration import DivergedError, iterate, make_program, optimise, start
+from saz_jax.training.iteration import (
+    EARLIER,
+    DivergedError,
+    group_of,
+    iterate,
+    make_program,
+    optimise,
+    start,
+    with_newest,
+)
 from saz_jax.training.learner import Losses
 from saz_jax.training.replay import Positions, Replay
 
@@ -40,6 +52,8 @@ TINY = TrainConfig(
     learner=LearnerConfig(batch_size=8, history=2, ema_decay=0.9),
     evaluation=EvaluationConfig(every=0, games=2, simulations=2, sizes=(4, 6)),
 )
+MISSPELT: Any = "cosin"
+HALF: Any = 7.5
 
 
 def trained(workdir, iterations, config=TINY, **kwargs):
@@ -69,9 +83,43 @@ def test_a_run_with_all_heads_continues_to_the_same_bits(tmp_path):
     assert {"ownership_loss", "score_loss", "reply_loss", "soft_loss"} <= rows[-1].keys()
 
 
+@pytest.mark.slow
+def test_a_run_against_earlier_selves_continues_to_the_same_bits(whole, tmp_path):
+    selfplay = dataclasses.replace(TINY.selfplay, earlier_share=0.5, fork_share=0.5)
+    config = dataclasses.replace(TINY, selfplay=selfplay)
+    weights, _ = trained(tmp_path / "whole", 4, config)
+    trained(tmp_path / "cut", 2, config)
+    assert_same(trained(tmp_path / "cut", 4, config)[0], weights)
+    alone = jax.tree.leaves(whole[1])
+    assert any((a != b).any() for a, b in zip(jax.tree.leaves(weights), alone, strict=True))
+
+
+def test_the_earlier_selves_are_of_any_iteration_alike():
+    """And each of them has its turn."""
+    last, kept = 31, []
+    for seed in range(300):
+        earlier: tuple[int, ...] = (0,) * EARLIER
+        for iteration in range(1, last + 1):
+            earlier = with_newest(earlier, iteration, seed, iteration)
+            assert iteration >= EARLIER or earlier == (
+                *range(iteration + 1),
+                *(0,) * (EARLIER - 1 - iteration),
+            )
+        assert len(set(earlier)) == EARLIER
+        kept += earlier
+    counts = np.bincount(kept, minlength=last + 1)
+    assert np.abs(counts - 300 * EARLIER / (last + 1)).max() < 5 * 8  # five standard deviations
+    assert with_newest((), 7, 0, 7) == ()
+    config = dataclasses.replace(TINY, selfplay=dataclasses.replace(TINY.selfplay, earlier_share=0.5))
+    state = start(make_program(config))._replace(earlier=tuple(range(EARLIER)))
+    turns = [state._replace(iteration=i).opponent for i in range(2 * EARLIER)]
+    assert turns == [*range(EARLIER)] * 2
+    assert start(make_program(TINY)).opponent is None
+
+
 def timeless(rows):
     """Rows without what depends on the clock."""
-    clock = ("seconds", "positions_per_second", "games_per_second", "selfplay_share")
+    clock = ("seconds", "cpu_seconds", "positions_per_second", "games_per_second", "selfplay_share")
     return [{name: value for name, value in row.items() if name not in clock} for row in rows]
 
 
@@ -154,6 +202,17 @@ def test_settings_younger_than_a_run_have_their_defaults_there(tmp_path):
         loop.check_same_settings(path, loop.complete(TINY))
 
 
+def test_an_evaluation_that_does_not_fit_into_memory_with_its_proofs_is_refused(monkeypatch):
+    search = dataclasses.replace(TINY.search, solve=True)
+    evaluation = dataclasses.replace(TINY.evaluation, simulations=10**5, sizes=(4,))
+    program = make_program(dataclasses.replace(TINY, search=search, evaluation=evaluation))
+    game = loop.evaluation_game(program, 4)
+    plain, proving = (memory.COMPILED * tree_memory(game, 1, 10**5, solve) for solve in (False, True))
+    monkeypatch.setattr(memory, "available_memory", lambda: (plain + proving) / 2)
+    with pytest.raises(ValueError, match=r"evaluation.sizes: trees of 1 games x 100000 simulations"):
+        loop.check_evaluation(program)
+
+
 def test_how_a_run_is_evaluated_may_change_between_its_stretches(tmp_path):
     path = tmp_path / "config.json"
     path.write_text(json.dumps({"schema": SCHEMA, "config": to_json(loop.complete(TINY))}))
@@ -171,7 +230,8 @@ def test_the_learner_is_shown_what_surprised_the_search():
         shown.extend(np.asarray(batch.outcome).tolist())
         return state, Losses(*[jax.numpy.zeros(())] * 4, heads={})
 
-    program = make_program(config)._replace(learn=learn)
+    program = make_program(config)
+    program = program._replace(groups=tuple(group._replace(learn=learn) for group in program.groups))
     marks = np.arange(16, dtype=np.float32) % 2
     replay = Replay(config.learner.history)
     replay.add(Positions.blank(program.game.max_size, 16)._replace(surprise=marks, outcome=marks))
@@ -234,7 +294,12 @@ def test_a_run_may_start_from_trained_weights_on_larger_boards(whole, tmp_path):
     program = make_program(larger)
     assert_same(start(program, weights).learner.variables, weights)
     list(loop.run(larger, tmp_path / "tuned", iterations=1, init_from=load_agent(workdir)))
-    assert load_agent(tmp_path / "tuned").trained_sizes == (5,)
+    before, tuned = load_agent(workdir).meta, load_agent(tmp_path / "tuned")
+    assert tuned.trained_sizes == (5,)
+    assert tuned.meta["before"] == {name: before[name] for name in ("positions", "seconds", "cpu_seconds")}
+    list(loop.run(larger, tmp_path / "tuned", iterations=2))
+    list(loop.run(larger, tmp_path / "again", iterations=1, init_from=load_agent(tmp_path / "tuned")))
+    assert load_agent(tmp_path / "again").meta["before"]["positions"] == before["positions"] + 2 * 4 * 8
     wider = dataclasses.replace(TINY, network=dataclasses.replace(TINY.network, hidden=16))
     with pytest.raises(ValueError, match="do not fit this network"):
         list(loop.run(wider, tmp_path / "wider", iterations=1, init_from=load_agent(workdir)))
@@ -259,17 +324,60 @@ def test_an_iteration_leaves_the_state_before_it_as_it_was():
     assert_same(once.learner, twice.learner)
 
 
+def test_boards_of_two_paddings_play_and_learn_in_programs_of_their_own(tmp_path):
+    """Two thirds of the iterations play on 3x3 and 4x4, the others on 5x5; a stop changes nothing."""
+    selfplay = dataclasses.replace(TINY.selfplay, paddings=(4, 5), size_weights=(1.0, 1.0, 1.0))
+    config = dataclasses.replace(TINY, sizes=(3, 4, 5), selfplay=selfplay)
+    assert [group_of(config, i) for i in range(12)].count(1) == 4
+    program, sides, shown = make_program(config), [], []
+    assert [group.game.max_size for group in program.groups] == [4, 5]
+
+    def spy(learn):
+        def spied(state, key, batch):
+            shown.append(batch.policy.shape[-1])
+            return learn(state, key, batch)
+
+        return spied
+
+    spied = tuple(group._replace(learn=spy(group.learn)) for group in program.groups)
+    state = start(program)
+    for _ in range(6):
+        state, _ = iterate(program._replace(groups=spied), state, lambda *_: None)
+        sides += [set(np.unique(state.replay[-1].observation.size))]
+    assert set(shown) == {17, 26}
+    assert {5} in sides
+    assert set.union(*(side for side in sides if side != {5})) == {3, 4}
+    *_, whole = loop.run(config, tmp_path / "whole", iterations=4)
+    for iterations in (2, 4):
+        *_, stopped = loop.run(config, tmp_path / "stopped", iterations=iterations)
+    assert whole["policy_loss"] == stopped["policy_loss"]
+    assert_same(load_agent(tmp_path / "whole").variables, load_agent(tmp_path / "stopped").variables)
+
+
+def test_the_log_counts_processor_time_over_all_stretches(tmp_path):
+    rows = [row for stop in (1, 2) for row in loop.run(TINY, tmp_path / "run", iterations=stop)]
+    assert 0 < rows[0]["cpu_seconds"] < rows[1]["cpu_seconds"]
+    assert load_agent(tmp_path / "run").meta["cpu_seconds"] == rows[1]["cpu_seconds"]
+    assert not list(loop.run(TINY, tmp_path / "run", cpu_minutes=rows[1]["cpu_seconds"] / 60))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        ({"selfplay": SelfPlayConfig(paddings=(4, 3))}, r"paddings=\(4, 3\); use rising sides"),
+        ({"selfplay": SelfPlayConfig(paddings=(3,))}, "at least 4"),
+        ({"selfplay": SelfPlayConfig(paddings=(2, 4))}, "no board has a side from 1 to 2"),
         ({"sizes": ()}, "at least one"),
         ({"sizes": (3, 3)}, "each board side once"),
         ({"sizes": (2, 4)}, "board side 2 is too small"),
+        ({"sizes": (0,)}, "use board sides of 1 or more"),
         ({"selfplay": SelfPlayConfig(games=4, moves=7)}, "multiple of 2"),
         ({"selfplay": SelfPlayConfig(games=0)}, "selfplay.games=0"),
         ({"selfplay": SelfPlayConfig(size_weights=(1.0, 0.0, 1.0))}, r"size_weights=\(1.0, 0.0, 1.0\)"),
         ({"selfplay": SelfPlayConfig(size_weights=(1.0,))}, "a positive number for each of"),
         ({"learner": LearnerConfig(ownership_weight=-1.0)}, "learner.ownership_weight=-1.0"),
+        ({"selfplay": SelfPlayConfig(fork_share=1.5)}, "selfplay.fork_share=1.5; use a share from 0 to 1"),
+        ({"selfplay": SelfPlayConfig(earlier_share=-0.1)}, "selfplay.earlier_share=-0.1"),
         ({"seed": -1}, "seed=-1"),
         ({"seed": 2**40}, "seed=1099511627776"),
         ({"learner": LearnerConfig(learning_rate=-1.0)}, "learning_rate=-1.0"),
@@ -283,6 +391,10 @@ def test_an_iteration_leaves_the_state_before_it_as_it_was():
         ({"learner": LearnerConfig(batch_size=8, microbatch=3)}, "microbatch=3; use 0 or a divisor"),
         ({"learner": LearnerConfig(ema_decay=1.0)}, "ema_decay=1.0"),
         ({"model": "saz", "ensemble": SubgraphConfig(shrink=2)}, "cannot play on board side 3"),
+        ({"learner": LearnerConfig(schedule=MISSPELT)}, "learner.schedule must be one of constant, cosine"),
+        ({"selfplay": SelfPlayConfig(moves=HALF)}, "selfplay.moves must be int, not 7.5"),
+        ({"learner": LearnerConfig(history=10**9)}, r"GB are available; learner.history=\d{3,} would fit"),
+        ({"selfplay": SelfPlayConfig(moves=10**10)}, "available; use smaller boards, fewer selfplay.games"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused_before_anything_is_written(change, message, tmp_path):
@@ -292,7 +404,7 @@ def test_settings_that_make_no_sense_are_refused_before_anything_is_written(chan
 
 
 def test_a_run_without_an_end_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="give iterations or minutes"):
+    with pytest.raises(ValueError, match="give iterations, minutes or cpu_minutes"):
         list(loop.run(TINY, tmp_path / "run"))
 
 

@@ -16,10 +16,13 @@ from saz_jax.agents import shipping
 from saz_jax.agents.agent import load_agent, shipped_agents
 from saz_jax.agents.players import greedy_player
 from saz_jax.arena import matches
+from saz_jax.cli import agents as agents_command
 from saz_jax.cli import train as train_script
 from saz_jax.storage.results import read_json
-from saz_jax.studies import reports, strength
+from saz_jax.studies import cards, reports, strength
 from saz_jax.training import stored_config
+
+pytestmark = pytest.mark.usefixtures("optimised_programs")
 
 ROOT = Path(__file__).parent.parent
 WEIGHTS, RESULTS = ROOT / "weights", ROOT / "results"
@@ -71,6 +74,40 @@ def test_the_command_of_a_run_names_a_game_of_ones_own_and_where_it_started(tmp_
 def test_checksums_and_page_are_those_of_the_files():
     assert (WEIGHTS / shipping.CHECKSUMS).read_text() == shipping.checksums(WEIGHTS)
     assert (WEIGHTS / shipping.PAGE).read_text() == shipping.page(WEIGHTS)
+
+
+@names
+def test_a_card_tells_what_the_files_say_and_where_the_player_is_weak(name):
+    text = (WEIGHTS / name / cards.CARD).read_text()
+    assert text == cards.card(WEIGHTS / name, RESULTS / "strength"), "run python experiments/ship.py"
+    assert "Nobody has written any down" not in text, f"write weights/{name}/{cards.NOTES}"
+    for word in ("positions of self-play", "`network.kind`", "## Known weaknesses", "won / tied / lost"):
+        assert word in text
+
+
+def test_a_player_that_began_with_trained_weights_tells_of_their_training(tmp_path):
+    shutil.copytree(WEIGHTS / "othello", tmp_path / "tuned")
+    agent, before = load_agent("othello"), {"positions": 1_000_000, "seconds": 3600.0, "cpu_seconds": 7200.0}
+    dataclasses.replace(agent, meta={**agent.meta, "before": before}).export(tmp_path / "tuned" / "agent.npz")
+    told = "| trained before, in other runs | 1,000,000 positions, 60 minutes |"
+    assert told in cards.card(tmp_path / "tuned", RESULTS / "strength")
+    assert "| 68 | 1,190,464 |" in shipping.page(tmp_path)
+    assert told.split("|")[1] not in cards.card(WEIGHTS / "othello", RESULTS / "strength")
+
+
+@names
+def test_the_safetensors_of_a_shipped_player_are_its_weights(name):
+    npz, tensors = load_agent(name), load_agent(WEIGHTS / name / shipping.TENSORS)
+    assert jax.tree.all(jax.tree.map(lambda a, b: (a == b).all(), npz.variables, tensors.variables))
+    assert npz.facts() == tensors.facts()
+
+
+@names
+def test_what_a_player_reached_in_training_is_known_without_its_log(name, tmp_path):
+    shutil.copytree(WEIGHTS / name, tmp_path / name, ignore=shutil.ignore_patterns("metrics.*"))
+    told = agents_command.facts(name, tmp_path / name / "agent.npz")["strength"]
+    assert told == agents_command.facts(name, WEIGHTS / name / "agent.npz")["strength"]
+    assert "greedy" in told
 
 
 def test_the_table_of_results_is_the_one_that_the_files_make():

@@ -20,7 +20,7 @@ def tiny_agent(game_name, model, sizes, gin=GIN, seed=0):
     }
     config = ModelConfig(model, networks[MODELS.find(model).network])
     game = make_game(game_name, max(sizes))
-    variables = make_model(config, game).network.init(jax.random.key(seed))
+    variables = jax.jit(make_model(config, game).network.init)(jax.random.key(seed))
     search = SearchConfig(kind="gumbel", simulations=2)
     meta = {"seed": seed, "iteration": 3, "seconds": 90.0}
     return Agent(variables, game_name, dict(game.options), config, search, tuple(sizes), meta)

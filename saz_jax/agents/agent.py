@@ -14,15 +14,18 @@ import numpy as np
 from jax.core import Tracer
 from jax.tree_util import Partial
 
-from saz_jax.config import ModelConfig, SearchConfig, from_json, to_json
+from saz_jax.config import ModelConfig, SearchConfig, SubgraphConfig, from_json, to_json
 from saz_jax.config.json_form import shown
 from saz_jax.config.registry import GAMES, MODELS, NETWORKS, PRIORS, SEARCHES, VARIABLE, Entry
 from saz_jax.config.versions import SCHEMA, check_schema, migrated_agent
 from saz_jax.games import make_game
 from saz_jax.games.precision import check_precision
 from saz_jax.games.registry import full_options, look_at
+from saz_jax.graphs.subgraphs import smallest_side
 from saz_jax.models import registry as models
+from saz_jax.models.opinions import Opinions, make_opinions
 from saz_jax.models.registry import with_own_settings
+from saz_jax.models.symmetric import symmetric
 from saz_jax.networks.registry import make_network_of
 from saz_jax.search.anytime import AnytimeSearch, make_anytime
 from saz_jax.search.tree_search import check as check_search
@@ -41,7 +44,7 @@ PACKAGE = Path(__file__).parent.parent
 SHIPPED = (PACKAGE.parent / "weights", PACKAGE / "weights")
 """Folders of shipped weights: of a clone, of an installed package."""
 MAX_PATH = 1000
-"""Longest path that is looked at: longer ones fail in the operating system with obscure errors."""
+"""Longest path that is tried: the operating system fails on longer ones with obscure errors."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,6 +102,8 @@ class Agent:
         Temperature 0 plays the best move, and the noise of self-play is left out.  `sizes` are checked now
         instead of at the first move.
 
+        A single position is searched by rounds (`SearchConfig.batched_rounds`), which is faster.
+
         It is a `jax.tree_util.Partial` over the variables: agents of the same kind share one compilation.
         """
         config = self._asked_as(game, model, sizes)
@@ -116,9 +121,9 @@ class Agent:
         model: str | None = None,
         sizes: Iterable[int] = (),
     ) -> Callable[[Array, GameState], SearchOutput]:
-        """As `player`, but it tells all that the search found: (key, state or states) -> SearchOutput.
+        """Like `player`, but returns all that the search found: (key, state or states) -> SearchOutput.
 
-        That is value, visits, Q-values, policy and principal variation besides the move.
+        Value, visits, Q-values, policy and principal variation, as well as the move.
         """
         config = self._asked_as(game, model, sizes)
         settings = self._search(simulations, search, heuristic_weight)
@@ -132,12 +137,25 @@ class Agent:
         search: str | None = None,
         heuristic_weight: float | None = None,
         model: str | None = None,
+        symmetries: bool = False,
         sizes: Iterable[int] = (),
     ) -> AnytimeSearch:
-        """As `analyst`, but a search that grows trees of up to `capacity` nodes as long as it is let."""
+        """Like `analyst`, but anytime: its trees grow to `capacity` nodes or until the search is stopped.
+
+        `symmetries`: what the network says about a root is averaged over the game's symmetries.
+        """
         config = self._asked_as(game, model, sizes)
         settings = self._search(None, search, heuristic_weight)
-        return _make_anytime(game, config, settings, capacity)
+        return _make_anytime(game, config, settings, capacity, symmetries)
+
+    def opinions(self, game: Game) -> Callable[[Array, GameState], Opinions]:
+        """What its network says about one position and about subgraphs of it: (key, state) -> Opinions.
+
+        Subgraphs are drawn as its model draws them, or by the defaults where its model draws none; a network
+        for one side reads no subgraphs.
+        """
+        config = self._asked_as(game, None, ())
+        return Partial(_make_opinions(game, config), self.variables)
 
     def _asked_as(self, game: Game, model: str | None, sizes: Iterable[int]) -> ModelConfig:
         if game.name != self.game_name:
@@ -170,12 +188,21 @@ class Agent:
         return {**self.meta, "schema": SCHEMA, "agent": to_json(about)}
 
     def export(self, path: str | Path) -> None:
-        """Write the agent to one small file that `load_agent` reads."""
+        """Write the agent to one small file that `load_agent` reads.
+
+        `.npz`, or `.safetensors` (extra of that name) with the same arrays and facts for other programs.
+        """
         export(path, self.variables, self.facts())
 
 
+def spent(agent: Agent) -> dict[str, float]:
+    """Positions, seconds and CPU seconds of its training, with those of the weights that it began with."""
+    names, before = ("positions", "seconds", "cpu_seconds"), agent.meta.get("before", {})
+    return {name: agent.meta.get(name, 0) + before.get(name, 0) for name in names}
+
+
 def as_kind(settings: SearchConfig, kind: str) -> SearchConfig:
-    """The settings of another kind of search, with all that both kinds know."""
+    """The settings of another kind of search, keeping all that both kinds have."""
     entry = SEARCHES.find(kind)
     wanted = entry.settings
     assert wanted is not None
@@ -246,7 +273,7 @@ def check_registered(stored: Any) -> None:
 
 
 def _group(stored: Any) -> Mapping[str, Any]:
-    """A group of settings; an empty one where something else stands."""
+    """`stored` if it is a group of settings, else an empty one."""
     return stored if isinstance(stored, Mapping) else {}
 
 
@@ -307,37 +334,40 @@ def _expected(config: ModelConfig, game: Game) -> Any:
     return jax.eval_shape(network.init, jax.random.key(0))
 
 
-def one_or_many(choose: Callable[..., Any]) -> Callable[..., Any]:
-    """`choose(variables, key, states[B])` for one position as well: it gets a batch of one."""
+def _checked(
+    model: Model, choose: Callable[..., Any], choose_one: Callable[..., Any] | None = None
+) -> Callable[..., Any]:
+    """`choose(variables, key, states[B])`, compiled, for one position as well: it gets a batch of one.
 
-    def for_any(variables: Variables, key: Array, states: GameState) -> Any:
-        if states.board.ndim != 2:
-            return choose(variables, key, states)
-        answer = choose(variables, key, jax.tree.map(lambda x: jnp.asarray(x)[None], states))
-        return jax.tree.map(lambda x: x[0], answer)
-
-    return for_any
-
-
-def _checked(model: Model, choose: Callable[..., Any]) -> Callable[..., Any]:
-    """`choose`, compiled, with the board sides checked where they are known."""
+    `choose_one` is asked about single positions instead.  Board sides are checked where they are known.
+    """
     choose = jax.jit(choose)
+    choose_one = choose if choose_one is None else jax.jit(choose_one)
 
     def play(variables: Variables, key: Array, states: GameState) -> Any:
         if not isinstance(states.size, Tracer):
             models.check_sizes(model, np.unique(states.size).tolist())
-        return choose(variables, key, states)
+        if states.board.ndim != 2:
+            return choose(variables, key, states)
+        answer = choose_one(variables, key, jax.tree.map(lambda x: jnp.asarray(x)[None], states))
+        return jax.tree.map(lambda x: x[0], answer)
 
-    return one_or_many(play)
+    return play
+
+
+def one_at_a_time(search: SearchConfig) -> SearchConfig:
+    """The settings for a single position, which is searched by rounds where that can be done."""
+    return dataclasses.replace(search, batched_rounds=True)
 
 
 @functools.cache
 def _make_play(game: Game, config: ModelConfig, search: SearchConfig | None, temperature: float) -> Any:
     """(variables, key, states) -> actions; equal settings give the same object, compiled once."""
     model = models.make_model(config, game)
-    return _checked(
-        model, _by_search(game, model, search, temperature) if search else _raw(model, temperature)
-    )
+    if search is None:
+        return _checked(model, _raw(model, temperature))
+    one = _by_search(game, model, one_at_a_time(search), temperature)
+    return _checked(model, _by_search(game, model, search, temperature), one)
 
 
 @functools.cache
@@ -345,12 +375,29 @@ def _make_analysis(game: Game, config: ModelConfig, search: SearchConfig) -> Any
     """(variables, key, states) -> SearchOutput."""
     model = models.make_model(config, game)
     find = make_search(game, model.evaluate, search)
-    return _checked(model, lambda variables, key, states: find(variables, key, states, 0.0))
+    find_one = make_search(game, model.evaluate, one_at_a_time(search))
+    return _checked(
+        model,
+        lambda variables, key, states: find(variables, key, states, 0.0),
+        lambda variables, key, states: find_one(variables, key, states, 0.0),
+    )
 
 
 @functools.cache
-def _make_anytime(game: Game, config: ModelConfig, search: SearchConfig, capacity: int) -> AnytimeSearch:
-    return make_anytime(game, models.make_model(config, game).evaluate, search, capacity)
+def _make_anytime(
+    game: Game, config: ModelConfig, search: SearchConfig, capacity: int, symmetries: bool
+) -> AnytimeSearch:
+    evaluate = models.make_model(config, game).evaluate
+    return make_anytime(game, evaluate, search, capacity, symmetric(game, evaluate) if symmetries else None)
+
+
+@functools.cache
+def _make_opinions(game: Game, config: ModelConfig) -> Any:
+    """(variables, key, state) -> Opinions."""
+    network = models.make_model(config, game).network
+    drawn = config.ensemble if isinstance(config.ensemble, SubgraphConfig) else SubgraphConfig()
+    readable = network.sizes[1] is None and game.max_size >= smallest_side(drawn)
+    return jax.jit(make_opinions(network, drawn if readable else None, game.max_size, game.moves))
 
 
 def _by_search(game: Game, model: Model, config: SearchConfig, temperature: float) -> Any:
@@ -367,7 +414,7 @@ def _raw(model: Model, temperature: float) -> Any:
         evaluate_key, action_key = jax.random.split(key)
         logits = model.evaluate(variables, evaluate_key, states).logits
         if temperature:
-            # Illegal moves again: a high temperature would bring their finite minimum near the others.
+            # Mask illegal moves again: a high temperature would bring their finite minimum near the others.
             logits = jnp.where(states.legal, logits / temperature, -jnp.inf)
             return jax.random.categorical(action_key, logits).astype(jnp.int32)
         return jnp.argmax(logits, axis=-1).astype(jnp.int32)

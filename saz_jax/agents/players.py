@@ -1,6 +1,6 @@
 """The reference opponents of Sec. 4: random and greedy, for every game and board side.
 
-Equal arguments give the same player, so that what was compiled with it is found again.
+Equal arguments give the same player, so that its compiled program is reused.
 """
 
 import functools
@@ -24,7 +24,7 @@ def random_player() -> Player:
 
 @functools.cache
 def greedy_player(game: Game) -> Player:
-    """Plays the move with the best heuristic right after it, seen by the mover; ties are drawn by the key.
+    """Plays the move with the best heuristic score right after it, seen by the mover; the key breaks ties.
 
     The score is the game's own (App. "Greedy players heuristics"), also where the move ends the game.
     """

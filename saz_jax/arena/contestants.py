@@ -1,13 +1,15 @@
-"""Players by text, as a command line, a table and a file of results call them.
+"""Players by name, as command lines, tables and files of results write them.
 
 random, greedy; mcts:100, tree search with random playouts and 100 simulations; an agent, that is an export,
 the workdir of a training run or the name of shipped weights; agent@model3, its weights played as another
-model; raw:agent, its policy without search; gtp:COMMAND, gomocup:COMMAND or nboard:COMMAND, another program.
+model; agent@simulations=400,solve=true, with other settings of its search; raw:agent, its policy without
+search; gtp:COMMAND, gomocup:COMMAND or nboard:COMMAND, another program.
 """
 
 import dataclasses
 import functools
 import hashlib
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -15,9 +17,10 @@ from typing import Any
 import jax
 import numpy as np
 
-from saz_jax.agents.agent import Agent, load_agent
+from saz_jax.agents.agent import Agent, as_kind, load_agent
 from saz_jax.agents.players import greedy_player, random_player
 from saz_jax.arena.engines import engine_player, is_engine
+from saz_jax.config import SearchConfig, from_json, to_json
 from saz_jax.config.registry import MODELS
 from saz_jax.games.precision import check_precision
 from saz_jax.search.rollouts import rollout_player
@@ -26,14 +29,14 @@ from saz_jax.types import Game, Player
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Contestant:
-    """A player that can be seated at any game it knows."""
+    """A player that can join any game it knows."""
 
     text: str
     """Its name on the command line and in files of results."""
     seat: Callable[[Game, int], Any]
     """(game, live side) -> Player, or HostPlayer for another program; ValueError if it cannot play there."""
     agent: Agent | None = None
-    """Whose weights it plays with; None: it has none and plays any game."""
+    """The agent whose weights it uses; None: it has no weights and plays any game."""
     model: str | None = None
     """The model that its agent plays as, if not the one it was trained as."""
     label: str = ""
@@ -61,7 +64,7 @@ def read_contestant(
     search: str | None = None,
     heuristic_weight: float | None = None,
 ) -> Contestant:
-    """The player that `text` names, or that an agent or a player is; the rest is for agents that search."""
+    """A name, an agent or a player as a contestant; the other arguments are for agents that search."""
     if isinstance(text, Agent):
         name = f"agent-{weights_digest(text)}"
         return _seated(name, text, simulations, search, heuristic_weight)
@@ -111,7 +114,9 @@ def _agent(
 ) -> Contestant:
     check_precision()
     raw = text.startswith("raw:")
-    path, _, model = text.removeprefix("raw:").partition("@")
+    path, _, words = text.removeprefix("raw:").partition("@")
+    changes = [word for word in words.split(",") if "=" in word]
+    model = ",".join(word for word in words.split(",") if "=" not in word)
     if model:
         MODELS.find(model)
     try:
@@ -120,7 +125,31 @@ def _agent(
         raise ValueError(
             f"unknown player {text!r}: {error}; other players are random, greedy, mcts:100"
         ) from error
+    if changes:  # they count more than what all agents of a match are given
+        changed = _changed(agent.search, changes, simulations, search, heuristic_weight)
+        agent = dataclasses.replace(agent, search=changed)
+        simulations = search = heuristic_weight = None
     return _seated(text, agent, simulations, search, heuristic_weight, model or None, raw)
+
+
+def _changed(
+    settings: SearchConfig,
+    changes: Iterable[str],
+    simulations: int | None,
+    search: str | None,
+    heuristic_weight: float | None,
+) -> SearchConfig:
+    """The settings of a search with `changes` such as solve=true, and with those given unless they clash."""
+    given = {"kind": search, "simulations": simulations, "heuristic_weight": heuristic_weight}
+    told = {name: value for name, value in given.items() if value is not None}
+    for change in changes:
+        name, _, text = change.partition("=")
+        try:
+            told[name] = json.loads(text)
+        except ValueError:  # a word
+            told[name] = text
+    settings = as_kind(settings, str(told.get("kind", settings.kind)))
+    return from_json(type(settings), {**to_json(settings), **told}, "search")
 
 
 def _seated(

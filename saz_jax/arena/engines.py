@@ -30,6 +30,7 @@ from saz_jax.coordinates import (
     read_square,
     square,
 )
+from saz_jax.games.actions import PLACING
 from saz_jax.types import Game
 
 TIMEOUT = 120.0
@@ -40,16 +41,16 @@ RESIGN = "resign"
 PROTOCOLS = ("gtp", "gomocup", "nboard")
 NBOARD_DEPTH = 6
 SHOWN = 400
-"""Characters of an engine's words that are quoted."""
+"""Characters of an engine's output that an error quotes."""
 
 
 class EngineError(ValueError):
-    """What is wrong with somebody else's program."""
+    """An external program failed."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Ply:
-    """One move of a game as an engine is told it."""
+    """One move of a game, as an engine is told."""
 
     colour: int
     """+1 dark, -1 light."""
@@ -76,7 +77,7 @@ class Engine(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class HostPlayer:
-    """A player that is no function of a position: each game needs an engine of its own."""
+    """A player that keeps a state: each game needs its own process."""
 
     text: str
     game: Game
@@ -96,6 +97,8 @@ def engine_player(text: str, game: Game, size: int, timeout: float = TIMEOUT) ->
         raise EngineError(f"{text}: Gomocup programs play gomoku, not {game.name}")
     if protocol == "nboard" and (game.name, size) != ("othello", 8):
         raise EngineError(f"{text}: NBoard programs play othello on 8x8, not {game.name} on {size}x{size}")
+    if game.moves != PLACING:
+        raise EngineError(f"{text}: programs are told where stones are placed; {game.name} moves them")
     arguments = found_command(command)
     makers: dict[str, Callable[..., Engine]] = {
         "gtp": GTPEngine,
@@ -119,7 +122,7 @@ def found_command(command: str) -> list[str]:
 
 
 class Process:
-    """A program that is talked to in lines."""
+    """A program that reads and writes lines."""
 
     def __init__(self, arguments: Sequence[str], timeout: float = TIMEOUT):
         self.name, self.timeout = os.path.basename(arguments[0]), timeout
@@ -187,7 +190,7 @@ class Process:
         )
 
     def close(self, goodbye: str = "quit") -> None:
-        """Ends the process: politely, then not."""
+        """Ends the process, by force if it does not end by itself."""
         with contextlib.suppress(EngineError):
             self.say(goodbye)
         for end in (lambda: None, self._process.terminate, self._process.kill):
@@ -231,7 +234,7 @@ class GTPEngine:
         return text
 
     def choose(self, plies: Sequence[Ply], colour: int) -> Point | str:
-        """Tells the moves that it has not seen, then asks."""
+        """Sends the moves that it has not seen, then asks for one."""
         told = self._told
         if told is None or told != list(plies[: len(told)]):
             for command in self._head:
@@ -254,7 +257,7 @@ class GTPEngine:
         try:
             self.ask(f"play {_letter(ply.colour)} {gtp_vertex(ply.point, self._size, self._from_top)}")
         except EngineError as error:
-            if not ply.forced:  # who passes by itself knows no such move
+            if not ply.forced:  # programs that pass by themselves know no such move
                 raise EngineError(f"{error}\n{self.board()}") from error
 
     def board(self) -> str:
@@ -294,7 +297,7 @@ class GomocupEngine:
             raise EngineError(f"{self._process.name} answered {told!r} by nonsense: {answer[:SHOWN]!r}")
 
     def choose(self, plies: Sequence[Ply], colour: int) -> Point | str:
-        """Tells all stones, then hears."""
+        """Sends all stones, then reads its move."""
         stones = [f"{gomocup_point(p.point)},{1 if p.colour == colour else 2}" for p in plies if p.point]
         self._position = "\n".join(stones)
         if not stones:
@@ -329,7 +332,7 @@ class NBoardEngine:
         process.say(f"set depth {NBOARD_DEPTH}")
 
     def choose(self, plies: Sequence[Ply], colour: int) -> Point | str:
-        """Tells the game in GGF, then asks."""
+        """Sends the game in GGF, then asks for a move."""
         moves = "".join(f"{'B' if p.colour == 1 else 'W'}[{square(p.point)}]" for p in plies)
         start = "---------------------------O*------*O---------------------------"
         self._game = f"(;GM[Othello]PC[saz_jax]PB[dark]PW[light]RE[?]TI[15:00]TY[8]BO[8 {start} *]{moves};)"

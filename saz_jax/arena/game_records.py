@@ -57,5 +57,8 @@ def plain_record(
         f"light: {light}",
         f"result: {RESULTS[int(outcome)]}",
     ]
-    lines = [f"{number}. {move_name(move, game.max_size)}" for number, move in enumerate(moves, start=1)]
+    lines = [
+        f"{number}. {move_name(move, game.max_size, game.moves)}"
+        for number, move in enumerate(moves, start=1)
+    ]
     return "\n".join([*head, "", *lines]) + "\n"

@@ -1,7 +1,8 @@
-"""Games in which a program of somebody else's takes part: played on the host, several at a time."""
+"""Games with an external program, played on the host, several at a time."""
 
 import contextlib
 import functools
+import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -15,8 +16,8 @@ from saz_jax.arena.lanes import GamesPlayed, Records, check_lanes
 from saz_jax.games.notation import draw, move_name
 from saz_jax.types import Array, Game, GameState, Player
 
-MAX_LANES = 4
-"""Games at a time: each has a process of its own."""
+MAX_LANES = 16
+"""Games at a time: each has a process of its own, and the other player's moves are one batch."""
 
 
 def play_games(
@@ -31,7 +32,7 @@ def play_games(
     lanes: int | None = None,
     progress: GamesPlayed | None = None,
 ) -> Records:
-    """As `lanes.play_games`, where one of the players is a `HostPlayer`.
+    """Like `lanes.play_games`, for matches in which a player is a `HostPlayer`.
 
     An engine that fails ends the match with an `EngineError`; one that resigns has lost its game.
     """
@@ -42,7 +43,8 @@ def play_games(
     tables = [_Table(game, starts, colours, opening, number) for number in range(count)]
     seats = [_Seat(one, key, width) for one in (player, opponent)]
     asked = np.zeros(2, np.int32)
-    with contextlib.ExitStack() as stack, ThreadPoolExecutor(width) as pool:
+    thinking = min(width, os.cpu_count() or 1)  # more at a time would only wait for each other
+    with contextlib.ExitStack() as stack, ThreadPoolExecutor(thinking) as pool:
         for seat in seats:
             stack.callback(seat.close)
         active, waiting = tables[:width], tables[width:]

@@ -59,7 +59,7 @@ class Lanes(NamedTuple):
 
 
 class Ledger(NamedTuple):
-    """What is known of each of the G games, and what the players did."""
+    """The results of the G games so far, and what the players did."""
 
     waiting: Array
     """bool[G]: not yet begun."""
@@ -219,7 +219,7 @@ def _busy(game: Any, count: int) -> Any:
 @functools.partial(jax.jit, static_argnames="width")
 def _narrow(lanes: Lanes, width: int) -> Lanes:
     """The same games in fewer lanes."""
-    first, last = jnp.split(lanes.game, 2)  # free lanes hold the largest number and are sorted out
+    first, last = jnp.split(lanes.game, 2)  # free lanes hold the largest number, so they come last
     kept = jnp.concatenate([jnp.argsort(first)[:width], len(first) + jnp.argsort(last)[:width]])
     return jax.tree.map(lambda x: x[kept], lanes)
 
@@ -294,7 +294,7 @@ def _step(game: Game, sides: Array, lanes: Lanes, ledger: Ledger, action: Array)
     count, width = sides.shape[1], len(action) // 2
     busy, before = lanes.game < count, lanes.states
     mover = jnp.repeat(jnp.arange(2), width)
-    # Where the side to move did not alternate, the lane waits for a ply, until the right half comes by.
+    # Where the side to move did not alternate, the lane waits one ply for the right half.
     moving = busy & ~before.terminated & (before.to_play == sides[mover, jnp.minimum(lanes.game, count - 1)])
     chosen = jax.nn.one_hot(action, game.num_actions, dtype=bool)  # nothing, if the action is out of range
     illegal = moving & ~(chosen & before.legal).any(axis=1)

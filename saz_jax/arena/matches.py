@@ -62,7 +62,7 @@ def play_match(
 
 
 def seated(game: Game, player: Player | Agent | str, size: int) -> Player:
-    """The player that a player, an agent or a name is, on boards of `game`."""
+    """A player, an agent or a name as a player on boards of `game`."""
     contestant = read_contestant(player)
     if contestant.game not in (None, game.name):
         raise ValueError(f"{contestant.text} was trained on {contestant.game}; it cannot play {game.name}")
@@ -152,13 +152,15 @@ def random_openings(
 
 
 def _player_of_games(player: Any, opponent: Any) -> Callable[..., Records]:
-    """Programs of others play on the host, everybody else on the device."""
+    """External programs play on the host, all other players on the device."""
     on_host = isinstance(player, HostPlayer) or isinstance(opponent, HostPlayer)
     return host_games.play_games if on_host else play_games
 
 
 def _checked_shapes(game: Game, key: Array, shapes: Sequence[Any] | Array) -> Array:
     """int32[B] if all are sides, else bool[B, N, N] with random holes drawn from `key`."""
+    if isinstance(shapes, str) or (not isinstance(shapes, Sequence) and np.ndim(shapes) == 0):
+        raise ValueError(f"sizes={shapes!r} is no list; give one board per game, such as [{shapes!r}]")
     if all(np.ndim(shape) == 0 and not isinstance(shape, str) for shape in shapes):
         return _checked_sizes(game, shapes)
     kinds = [make_boards([shape], game.max_size) if isinstance(shape, str) else None for shape in shapes]

@@ -10,6 +10,8 @@ from saz_jax.arena.statistics import CONFIDENCE
 
 ELO_PER_UNIT = 400 / math.log(10)
 """A difference of 400 points means that the stronger side scores ten times as much."""
+HALF = 0.5
+"""Jeffreys' prior: half a game for each of win, tie and loss of a pair that met."""
 PRIOR = 0.01
 """choix's regularisation: keeps the rating of a player that won or lost all its games finite."""
 
@@ -40,12 +42,12 @@ def rate(players: int, results: Sequence[PairResult], seed: int = 0, samples: in
     played = {number for result in results for number in result[:2]}
     if missing := set(range(players)) - played:
         raise ValueError(f"players {sorted(missing)} have no games; play each against at least one other")
-    points = _bradley_terry(players, results, counts)
+    # The centre of what is resampled: without its half games, who won everything would lie at an end.
+    points = _bradley_terry(players, results, _expected(counts))
     rng = np.random.default_rng(seed)
     again = [_bradley_terry(players, results, _resample(rng, counts)) for _ in range(samples)]
     tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(again, [tail, 1 - tail], axis=0)
-    # Where a player won everything, the estimate lies at the edge of what is plausible: keep it inside.
     low, high = np.minimum(low, points), np.maximum(high, points)
     return [Rating(*map(float, row)) for row in zip(points, low, high, strict=True)]
 
@@ -61,7 +63,13 @@ def _resample(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
     A Bayesian bootstrap with Jeffreys' half a game for each result: drawing from the games that were
     played would be certain about a player that lost them all.
     """
-    shares = np.array([rng.dirichlet(row + 0.5) for row in counts])
+    shares = np.array([rng.dirichlet(row + HALF) for row in counts])
+    return counts.sum(axis=1, keepdims=True) * shares
+
+
+def _expected(counts: np.ndarray) -> np.ndarray:
+    """float64[pairs, 3]: the mean of what `_resample` draws."""
+    shares = (counts + HALF) / (counts + HALF).sum(axis=1, keepdims=True)
     return counts.sum(axis=1, keepdims=True) * shares
 
 

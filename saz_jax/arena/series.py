@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import numpy as np
 
 from saz_jax.agents.agent import Agent
 from saz_jax.arena import matches
@@ -19,7 +20,7 @@ from saz_jax.arena.contestants import agreed_options, read_contestant
 from saz_jax.arena.engines import HostPlayer
 from saz_jax.arena.game_records import check_writable, write_records
 from saz_jax.arena.host_games import check_squares
-from saz_jax.arena.lanes import fitting_lanes, lowered
+from saz_jax.arena.lanes import Records, fitting_lanes, lowered
 from saz_jax.arena.statistics import average_outcome, standard_error, wilson_interval
 from saz_jax.config.shape_text import parse_shapes
 from saz_jax.games.registry import find_game, make_game, points_of
@@ -38,8 +39,9 @@ class MatchConfig:
     """othello, gomoku, go, hex, or a registered game."""
     player: str | Agent | Player
     """random, greedy, mcts:100 (random playouts, 100 simulations), an agent (an export, the workdir of a
-    training run or the name of shipped weights), agent@model3 (its weights as another model), or raw:agent
-    (its policy without search)."""
+    training run or the name of shipped weights), agent@model3 (its weights as another model),
+    agent@solve=true (other settings of its search), raw:agent (its policy without search), or another program
+    (gtp:COMMAND, gomocup:COMMAND, nboard:COMMAND)."""
     opponent: str | Agent | Player = "greedy"
     """The same choices."""
     sizes: tuple[int, ...] = (16,)
@@ -54,7 +56,7 @@ class MatchConfig:
     simulations: int = 100
     """Simulations per move of agents that search."""
     opponent_simulations: int | None = None
-    """Those of the opponent, if it is to have more or fewer than the player."""
+    """Simulations of the opponent, if they differ from the player's."""
     search: str | None = None
     """Kind of search of the agents, puct or gumbel; default: the one they were trained with."""
     heuristic_weight: float | None = None
@@ -82,7 +84,7 @@ class Reporter:
         """A run on a board side, or a shape, begins; runs are numbered from 0."""
 
     def played(self, games: float) -> None:
-        """So many games of the run are played, those under way in part."""
+        """So many games of the run have been played, unfinished ones counted in part."""
 
     def end(self, size: int | str, summary: Mapping[str, Any]) -> None:
         """A run is over and stored; `summary` is that of its size so far."""
@@ -90,7 +92,7 @@ class Reporter:
 
 @dataclasses.dataclass(frozen=True)
 class Series:
-    """A `MatchConfig` that has been checked: whatever is wrong with one is found before the first game."""
+    """A checked `MatchConfig`: every mistake in it is found before the first game."""
 
     config: MatchConfig
     tables: tuple[tuple[int | str, Game, Player, Player], ...]
@@ -179,7 +181,8 @@ def play(series: Series, reporter: Reporter | None = None) -> dict[str, Any]:
     """Plays the runs that are missing; returns the data of the file of results.
 
     `data["sizes"]["16"]` holds, for board side 16, `outcome`, `standard_error` (None for one run), `wilson`
-    (its 95% interval over all games), `wins`, `ties`, `losses`, `distinct_games` and the `runs`;
+    (its 95% interval over all games), `wins`, `ties`, `losses`, the same `as_dark` and `as_light`,
+    `distinct_games` and the `runs`;
     `data["sizes"]["7x11"]` the same for that shape.
     """
     config, results = series.config, series.results
@@ -212,7 +215,7 @@ def play(series: Series, reporter: Reporter | None = None) -> dict[str, Any]:
 
 
 def run_key(seed: int, size: int | str, run: int) -> jax.Array:
-    """The key of one run on a board side or a shape, whatever else is evaluated besides."""
+    """The key of one run on a board side or a shape; it does not depend on the other boards."""
     number = zlib.crc32(size.encode()) if isinstance(size, str) else size
     return jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), number), run)
 
@@ -229,15 +232,47 @@ def run_facts(match: matches.MatchResult, seconds: float, lanes: int) -> dict[st
         "wins": match.wins,
         "ties": match.ties,
         "losses": match.losses,
+        **by_colour(match.records),
         "seconds": round(seconds, 3),
         "lanes": lanes,
         "games": matches.game_digests(match.records),
     }
 
 
+COUNTS = ("wins", "ties", "losses")
+COLOURS = {"as_dark": 1, "as_light": -1}
+"""Where a result tells how the player did with each colour."""
+
+
+def by_colour(records: Records) -> dict[str, dict[str, int]]:
+    """The player's wins, ties and losses with each colour."""
+    seen = records.outcomes * records.colours
+    return {
+        name: {
+            count: int(np.sum(seen[records.colours == colour] == value))
+            for count, value in zip(COUNTS, (1, 0, -1), strict=True)
+        }
+        for name, colour in COLOURS.items()
+    }
+
+
+def colours_of(runs: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Wins, ties, losses and their average for each colour; nothing if a run of earlier days counted none."""
+    if not all(name in run for run in runs for name in COLOURS):
+        return {}
+    summed = {name: {c: sum(run[name][c] for run in runs) for c in COUNTS} for name in COLOURS}
+    return {name: {"outcome": average_outcome(**counts), **counts} for name, counts in summed.items()}
+
+
+def colours_text(result: Mapping[str, Any]) -> str:
+    """The average outcomes as dark and as light, 0.75/0.40; a dash where they were not counted."""
+    known = [result[name]["outcome"] for name in COLOURS if name in result]
+    return "/".join(f"{outcome:.2f}" for outcome in known) or "-"
+
+
 def summarise(runs: list[dict[str, Any]]) -> dict[str, Any]:
     """Several runs as one result."""
-    wins, ties, losses = (sum(run[name] for run in runs) for name in ("wins", "ties", "losses"))
+    wins, ties, losses = (sum(run[name] for run in runs) for name in COUNTS)
     outcome = average_outcome(wins, ties, losses)
     return {
         "outcome": outcome,
@@ -246,6 +281,7 @@ def summarise(runs: list[dict[str, Any]]) -> dict[str, Any]:
         "wins": wins,
         "ties": ties,
         "losses": losses,
+        **colours_of(runs),
         "distinct_games": len({digest for run in runs for digest in run["games"]}),
         "seconds": round(sum(run["seconds"] for run in runs), 3),
         "runs": runs,

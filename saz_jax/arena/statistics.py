@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from statistics import NormalDist, stdev
 
 CONFIDENCE = 0.95
+STUDENT = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36}
+"""97.5% quantile of Student's t for the mean of so many seeds."""
 
 
 def average_outcome(wins: int, ties: int, losses: int) -> float:
@@ -34,3 +36,15 @@ def wilson_interval(outcome: float, games: int, confidence: float = CONFIDENCE) 
     low, high = ((outcome + z * z / (2 * games) + sign * spread) / (1 + z * z / games) for sign in (-1, 1))
     # Rounding may carry the ends past the average of an outcome of exactly 0 or 1.
     return min(max(low, 0.0), outcome), max(min(high, 1.0), outcome)
+
+
+def seeds_interval(seeds: Sequence[float], outcome: float, games: int) -> tuple[float, float]:
+    """The 95% interval of an outcome: over games (Wilson), or over seeds (Student) where that is wider.
+
+    Seeds that happen to agree say nothing about the games, and many games nothing about other seeds.
+    """
+    low, high = wilson_interval(outcome, games)
+    if (error := standard_error(seeds)) is None:
+        return low, high
+    spread = STUDENT[len(seeds)] * error
+    return max(min(low, outcome - spread), 0.0), min(max(high, outcome + spread), 1.0)

@@ -12,7 +12,7 @@ __all__ = ["enable_compilation_cache"]
 
 
 def __getattr__(name: str) -> Any:
-    # Imported when it is first asked for: `saz --help` is to answer before jax is there.
+    # Imported on first use: `saz --help` answers before jax is imported.
     if name == "enable_compilation_cache":
         from saz_jax.cli.compilation_cache import enable
 

@@ -37,6 +37,7 @@ def facts(name: str, path: Path) -> dict[str, Any]:
     """What is told about one agent; its strength is what its training measured last."""
     from saz_jax.agents import load_agent
     from saz_jax.agents.agent import EXPORT
+    from saz_jax.agents.shipping import MEASURED, facts_of
     from saz_jax.cli.console import plain_errors
     from saz_jax.render.figures import outcome_names
     from saz_jax.storage import read_metrics
@@ -45,11 +46,11 @@ def facts(name: str, path: Path) -> dict[str, Any]:
         agent = load_agent(path)
         file = path / EXPORT if path.is_dir() else path
         rows = [row for row in read_metrics(file.parent) if outcome_names(row)]
-    told = (
-        [f"{name.replace('_', ' ')}: {rows[-1][name]:.2f}" for name in outcome_names(rows[-1])]
-        if rows
-        else []
-    )
+        # An installed package holds no logs: what a log ended with stands beside the settings.
+        settings = file.parent / "config.json"
+        stored = facts_of(file.parent).get(MEASURED, {}) if settings.exists() else {}
+    last = {name: rows[-1][name] for name in outcome_names(rows[-1])} if rows else stored
+    told = [f"{name.replace('_', ' ')}: {outcome:.2f}" for name, outcome in last.items()]
     return {
         "name": name,
         "game": agent.game_name,

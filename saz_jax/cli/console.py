@@ -1,4 +1,4 @@
-"""Manners of the scripts: errors in one sentence, progress where people look; needs the extra `cli`."""
+"""Shared command-line behaviour: errors in one sentence, signals, progress bars; needs the extra `cli`."""
 
 import atexit
 import contextlib
@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,31 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 LAST_SECONDS = 3.0
 """How long a process that was told to stop may take to end once its work is over."""
+SAVING_SECONDS = 20.0
+"""How long training may go on after the signal: enough to finish a compiled call, save and draw the curve."""
+_told_to_stop = False
+
+
+@atexit.register
+def _skip_the_rest() -> None:
+    """Ends a process that was told to stop before Python tears down its modules.
+
+    That would wait for computations in the background, and no thread could end the wait any more.
+    """
+    if _told_to_stop:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(130)
 
 
 @contextlib.contextmanager
 def plain_errors() -> Iterator[None]:
-    """A user's mistake, a full disk or too little memory ends in one sentence and exit code 2."""
+    """A user's mistake, a full disk or too little memory ends in one sentence and exit code 2.
+
+    Warnings are one sentence, too, without the line of code that raised them.
+    """
+    usual = warnings.formatwarning
+    warnings.formatwarning = lambda message, *_, **__: f"warning: {message}\n"
     try:
         yield
     except (ValueError, OSError, FloatingPointError) as error:
@@ -38,22 +59,32 @@ def plain_errors() -> Iterator[None]:
         remedy = "use fewer games at once, smaller boards or fewer simulations"
         print(f"error: {reason}; {remedy}", file=sys.stderr)
         sys.exit(2)
+    finally:
+        warnings.formatwarning = usual
 
 
-def terminate_like_interrupt() -> None:
-    """From here on SIGTERM does what Ctrl-C does: raise `KeyboardInterrupt`."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+def _interrupt(number: int, frame: Any) -> None:
+    global _told_to_stop
+    _told_to_stop = True
+    raise KeyboardInterrupt
+
+
+def _interrupt_on_signals() -> None:
+    """From here on Ctrl-C and SIGTERM raise `KeyboardInterrupt`."""
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # as a shell has it for jobs in the background
+        signal.signal(signal.SIGINT, _interrupt)
+    signal.signal(signal.SIGTERM, _interrupt)
 
 
 @contextlib.contextmanager
 def stops_soon(message: str, patience: float = 2.0) -> Iterator[None]:
     """Ctrl-C and SIGTERM print `message` and end the process with code 130, also in a long compiled call.
 
-    Python raises `KeyboardInterrupt` only when the call returns.  A thread hears of the signal at once and
-    leaves if that takes more than `patience` seconds: for work whose files are written whole or not at all.
-    What then still keeps the process, such as a computation in the background, gets `LAST_SECONDS`.
+    Python raises `KeyboardInterrupt` only when the call returns.  A thread is told of the signal at once and
+    ends the process if that takes more than `patience` seconds, so files must be written whole or not at all.
+    Whatever else delays the end, such as a computation in the background, gets `LAST_SECONDS`.
     """
-    terminate_like_interrupt()
+    _interrupt_on_signals()
     heard, told = socket.socketpair()
     told.setblocking(False)
     before = signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)

@@ -3,6 +3,9 @@
     saz evaluate --game othello --player greedy --opponent random --sizes 8 16
     saz evaluate --game othello --player weights/othello --sizes 16 20 --json out.json
     saz evaluate --game go --player go --shapes 9x9 7x11 diamond:9 holes:9:0.1
+    saz evaluate --game gomoku --player gomoku@solve=true --opponent gomoku --sizes 15 --opening-moves 4
+    saz evaluate --game go --player go --sizes 9 --opening-moves 4 --games 40 --runs 1 \\
+        --opponent "gtp:gnugo --mode gtp --level 1 --chinese-rules --capture-all-dead"
 
 A win counts 1, a tie 0.5, a loss 0; half the games are played with each colour. With --json, every run is
 kept as soon as it is over; the same command continues where it stopped, also with further --sizes or --runs.
@@ -39,7 +42,7 @@ class Arguments:
 def main(argv: list[str]) -> None:
     """Parse, play, print."""
     with plain_errors():
-        arguments = flags.parse_match(Arguments, "match", MatchConfig, argv, __doc__)
+        arguments = flags.parse_match("evaluate", Arguments, "match", MatchConfig, argv, __doc__)
     kept = "; the same command continues after the last whole run" if arguments.json else ""
     with stops_soon(f"stopped{kept}"), plain_errors():
         compilation_cache.enable()
@@ -57,13 +60,15 @@ def main(argv: list[str]) -> None:
 
 def table(config: MatchConfig, sizes: Mapping[str, Any]) -> Table:
     """The results of all sizes so far."""
-    caption = f"{config.runs} x {config.games} games; ± standard error over runs; Wilson 95% over games"
+    caption = (
+        f"{config.runs} x {config.games} games; ± standard error over runs; Wilson 95% over games; "
+        "by colour: as dark/as light"
+    )
     title = f"{config.game}: {config.player} against {config.opponent}"
     drawn = Table(title=title, caption=caption, show_edge=False, pad_edge=False)  # 80 columns wide at most
-    for column in ("board", "outcome", "95% interval", "won/tied/lost", "distinct", "games/s"):
+    for column in ("board", "outcome", "95% interval", "won/tied/lost", "by colour", "distinct"):
         drawn.add_column(column, justify="right", no_wrap=True)
     for size, result in sizes.items():
-        games = result["wins"] + result["ties"] + result["losses"]
         error = f" ± {result['standard_error']:.3f}" if result["standard_error"] is not None else ""
         low, high = result["wilson"]
         drawn.add_row(
@@ -71,7 +76,7 @@ def table(config: MatchConfig, sizes: Mapping[str, Any]) -> Table:
             f"{result['outcome']:.3f}{error}",
             f"{low:.3f}-{high:.3f}",
             f"{result['wins']}/{result['ties']}/{result['losses']}",
+            series.colours_text(result),
             str(result["distinct_games"]),
-            f"{games / max(result['seconds'], 1e-3):.2f}",
         )
     return drawn

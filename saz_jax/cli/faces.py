@@ -1,4 +1,4 @@
-"""What the commands that open a game in progress share: their flags, and the session that they name.
+"""Flags of the commands that open a game in progress, and the session that they describe.
 
 The flags are read without jax; the session is opened when it is asked for.
 """
@@ -42,6 +42,8 @@ def parser(description: str | None, prog: str, game: str | None = None) -> argpa
     made.add_argument(
         "--no-reuse", dest="reuse", action="store_false", help="forget the tree after every move"
     )
+    made.add_argument("--symmetries", action="store_true",
+                      help="average what the network says of the position over symmetries")  # fmt: skip
     made.add_argument("--resign", type=float, metavar="CHANCE",
                       help="resign below this chance to win, such as 0.05; default: never")  # fmt: skip
     made.add_argument(
@@ -100,11 +102,13 @@ def opener(
         setup = Setup(
             game=game,
             size=side,
+            shape=getattr(arguments, "shape", ""),
             options=arguments.options,
             dark=dark or agent,
             light=light or agent,
             budget=arguments.budget,
             reuse=arguments.reuse,
+            symmetries=arguments.symmetries,
             resign=arguments.resign,
             analysis=analysis,
             seed=arguments.seed,

@@ -26,7 +26,7 @@ REGISTERED = {
 
 
 def named(argv: Sequence[str], **defaults: str | None) -> dict[str, str | None]:
-    """What the command line says about a few flags, `--preset` for `preset`, whatever else is in it."""
+    """The values of a few flags, `--preset` for `preset`, among all others on the command line."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     for name, default in defaults.items():
         parser.add_argument(f"--{name.replace('_', '-')}", f"--{name}", dest=name, default=default, nargs="?")
@@ -49,7 +49,7 @@ def registered(argv: Sequence[str]) -> list[str]:
 
 
 def searched_as(config: TrainConfig, argv: Sequence[str]) -> TrainConfig:
-    """`config` with the settings of the search that the command line names, so that they become flags."""
+    """`config` with the settings of the search named on the command line, so that they become flags."""
     kind = named(argv, **{"search.kind": None})["search.kind"]
     if not kind or kind == config.search.kind or kind not in SEARCHES.names():
         return config  # tyro knows the choices and says so
@@ -57,7 +57,7 @@ def searched_as(config: TrainConfig, argv: Sequence[str]) -> TrainConfig:
 
 
 def game_flag(game: str) -> str:
-    """What a printed command has after `--game`: the name of a game of ours, `module:make` of another one."""
+    """The value of `--game` in a printed command: the name of a built-in game, `module:make` of another."""
     entry = GAMES.find(game)
     return entry.name if entry.origin.startswith("saz_jax.") else entry.origin
 
@@ -88,7 +88,9 @@ def given_options(flags: Any) -> dict[str, Any]:
     return {name: value for name, value in vars(flags).items() if value is not None}
 
 
-def parse_match(arguments: type, field: str, cls: type, argv: Sequence[str], description: str | None) -> Any:
+def parse_match(
+    command: str, arguments: type, field: str, cls: type, argv: Sequence[str], description: str | None
+) -> Any:
     """`arguments` with its `field` of the settings `cls`, a match or a tournament of the game in `argv`.
 
     Each option of the game is a flag, and players are named by text.
@@ -106,13 +108,13 @@ def parse_match(arguments: type, field: str, cls: type, argv: Sequence[str], des
             types[name] = (str, known[name])
     settings = Annotated[_retyped(cls, types), tyro.conf.arg(name="")]
     typed = dataclasses.make_dataclass("Arguments", [(field, settings)], bases=(arguments,), frozen=True)
-    parsed = tyro.cli(typed, args=argv, description=description)
+    parsed = tyro.cli(typed, prog=f"saz {command}", args=argv, description=description)
     values = {f.name: getattr(parsed, f.name) for f in dataclasses.fields(arguments)}
     return arguments(**{**values, field: as_plain(cls, values[field])})
 
 
 def typed_training(config: TrainConfig) -> type:
-    """`TrainConfig` with the types that `config` has where it leaves them open, for tyro."""
+    """`TrainConfig` with concrete types, those of `config`, in place of open ones; for tyro."""
     search = _retyped(type(config.search), {"kind": (Literal[tuple(SEARCHES.names())], config.search.kind)})
     types: dict[str, tuple[Any, Any]] = {
         "model": (Literal[tuple(MODELS.names())], config.model),
@@ -136,7 +138,7 @@ def as_typed(cls: type, config: TrainConfig) -> Any:
 
 
 def as_plain(cls: type, parsed: Any) -> Any:
-    """What tyro made of a retyped class, as the class itself."""
+    """An instance of a retyped class as one of the class itself."""
     values = {field.name: getattr(parsed, field.name) for field in dataclasses.fields(cls)}
     if OPTIONS in values and not isinstance(values[OPTIONS], Mapping):
         # A run has all options, and None may be the value of one; a match leaves open those not given.

@@ -1,4 +1,4 @@
-"""How far an arena's games are: a live bar on a terminal, a line now and then elsewhere (extra `cli`)."""
+"""Progress of an arena's games: a live bar on a terminal, else a line now and then (extra `cli`)."""
 
 import time
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from saz_jax.arena import series
 from saz_jax.arena.series import MatchConfig
 
 LINE_SECONDS = 10.0
-"""Time between two lines where nobody watches a terminal."""
+"""Time between two lines where there is no terminal."""
 
 
 class GamesBar:
@@ -46,7 +46,7 @@ class GamesBar:
         self._bar.update(self._task, description=description)
 
     def played(self, games: float) -> None:
-        """So many games of this stretch are played, those under way in part."""
+        """So many games of this stretch have been played, unfinished ones counted in part."""
         self._show(self._before + games)
 
     def end(self, games: int, line: str) -> None:

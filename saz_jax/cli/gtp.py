@@ -16,6 +16,7 @@ def main(argv: list[str]) -> None:
     made = faces.parser(__doc__, "gtp")
     made.set_defaults(game="go")
     made.add_argument("--size", type=int, help="board side until boardsize; default: the agent's largest")
+    made.add_argument("--shape", default="", help="another board, such as 7x11, diamond:9 or ..#/.../#..")
     arguments = faces.parse(made, argv)
 
     from saz_jax import __version__

@@ -1,4 +1,4 @@
-"""The command `saz`: one word for everything.  Nothing here needs jax, so that help comes at once."""
+"""The command `saz` and its subcommands.  Nothing here imports jax, so that help comes at once."""
 
 import argparse
 import importlib
@@ -9,13 +9,19 @@ COMMANDS = {
     "train": ("saz_jax.cli.train", "train a player by self-play"),
     "evaluate": ("saz_jax.cli.evaluate", "let a player meet an opponent on boards of any size"),
     "round-robin": ("saz_jax.cli.round_robin", "let every player meet every other, and rate them"),
+    "ladder": ("saz_jax.cli.ladder", "rate all shipped players, simple ones and other programs"),
     "play": ("saz_jax.cli.play", "play in the terminal, against a player or between two"),
+    "web": ("saz_jax.cli.web", "play in the browser, on boards of any size and shape"),
     "gtp": ("saz_jax.cli.gtp", "be an engine for GoGui, Sabaki and other GTP controllers"),
     "gomocup": ("saz_jax.cli.gomocup", "be a brain for Gomocup (Piskvork) managers"),
     "nboard": ("saz_jax.cli.nboard", "be an engine for NBoard"),
     "agents": ("saz_jax.cli.agents", "list the players that come with the package"),
+    "export-web": ("saz_jax.cli.export_web", "write a page with players that needs no server"),
+    "export": ("saz_jax.cli.export", "write a trained player to one small file"),
 }
 """{command: (its module, what it does)}"""
+EXTRAS = {"web": "web"}
+"""{command: what to install for it, where `cli` is not enough}"""
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -31,7 +37,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     except ImportError as error:
         if error.name is None or error.name.partition(".")[0] == "saz_jax":
             raise
-        print(f"error: saz {command} needs {error.name}; pip install 'saz_jax[cli]'", file=sys.stderr)
+        extra = EXTRAS.get(command, "cli")
+        print(f"error: saz {command} needs {error.name}; pip install 'saz_jax[{extra}]'", file=sys.stderr)
         sys.exit(2)
     run.main(rest)
 

@@ -20,6 +20,7 @@ def main(argv: list[str]) -> None:
     made.add_argument(
         "--size", type=int, help="board side; default: the largest that the agent was trained on"
     )
+    made.add_argument("--shape", default="", help="another board, such as 7x11, diamond:9 or ..#/.../#..")
     made.add_argument("--colour", choices=("dark", "light"), default="dark", help="yours; dark begins")
     made.add_argument("--dark", help="who plays dark, if not you: see --agent; person is somebody here")
     made.add_argument("--light", help="who plays light")

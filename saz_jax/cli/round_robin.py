@@ -2,8 +2,10 @@
 
     saz round-robin --game othello --size 8 --players random greedy mcts:50
     saz round-robin --game gomoku --size 13 --players greedy runs/a runs/b --json all.json
+    saz round-robin --game hex --shapes 7x9 holes:9:0.1 --players random greedy mcts:50
 
-With --json, every pair is kept as soon as it is over, and the same command continues where it stopped.
+With --json, every pair is kept as soon as it is over, and the same command continues where it stopped, also
+with further --players.
 """
 
 import dataclasses
@@ -37,7 +39,7 @@ class Arguments:
 def main(argv: list[str]) -> None:
     """Parse, play, print."""
     with plain_errors():
-        arguments = flags.parse_match(Arguments, "tournament", TournamentConfig, argv, __doc__)
+        arguments = flags.parse_match("round-robin", Arguments, "tournament", TournamentConfig, argv, __doc__)
     kept = "; the same command continues after the last whole pair" if arguments.json else ""
     with stops_soon(f"stopped{kept}"), plain_errors():
         compilation_cache.enable()
@@ -47,42 +49,49 @@ def main(argv: list[str]) -> None:
         prepared, config = tournament.prepare(arguments.tournament, arguments.json), arguments.tournament
         for text in prepared.lowered():
             print(text, file=sys.stderr)
-        total, done = len(config.pairs) * config.games, len(prepared.results.data["pairs"]) * config.games
-        with GamesBar(Console(stderr=True), total, done) as bar:
-            data = tournament.play(
-                prepared,
-                begin=lambda pair: bar.begin(" against ".join(pair)),
-                played=bar.played,
-                end=lambda result: bar.end(config.games, line(result)),
-            )
+        total = len(config.rounds) * config.games
+        with GamesBar(Console(stderr=True), total, total - len(prepared.missing()) * config.games) as bar:
+            data = shown(prepared, bar)
         console = Console()
         console.print(table(data))
         if plot:
             console.print(f"plot: {tournament.plot(data, plot)}", soft_wrap=True)
 
 
-def line(result: Mapping[str, Any]) -> str:
+def shown(prepared: tournament.Tournament, bar: GamesBar, names: Mapping[str, str] | None = None) -> Any:
+    """Plays what is missing with a bar, under shorter `names`; returns the data of the file of results."""
+    names = names or {}
+    return tournament.play(
+        prepared,
+        begin=lambda pair: bar.begin(" against ".join(names.get(player, player) for player in pair)),
+        played=bar.played,
+        end=lambda result: bar.end(prepared.config.games, line(result, names)),
+    )
+
+
+def line(result: Mapping[str, Any], names: Mapping[str, str] | None = None) -> str:
     """One pair in one line."""
     score = ", ".join(f"{result[name]} {name}" for name in ("wins", "ties", "losses"))
-    first, second = result["players"]
-    return f"{first} against {second}: {score} in {result['seconds']:.0f} s"
+    first, second = ((names or {}).get(player, player) for player in result["players"])
+    where = f" on {result['shape']}" if "shape" in result else ""
+    return f"{first} against {second}{where}: {score} in {result['seconds']:.0f} s"
 
 
-def table(data: Mapping[str, Any]) -> Table:
+def table(data: Mapping[str, Any], names: Mapping[str, str] | None = None) -> Table:
     """The ratings, best first."""
     config = data["config"]
-    board = f"{config['game']} {config['size']}x{config['size']}"
-    drawn = Table(title=f"{board}: ratings from {config['games']} games a pair")
-    for column in ("player", "rating", "95% interval", "average outcome"):
+    boards = f"{config['game']} {tournament.board_names(config)}"
+    drawn = Table(title=f"{boards}: ratings from {config['games']} games a pair")
+    for column in ("player", "rating", "95% interval", "outcome", "as dark", "as light"):
         drawn.add_column(column, justify="left" if column == "player" else "right")
     for row in data["ratings"]:
-        outcomes = [
-            pair["outcome"] if pair["players"][0] == row["player"] else 1 - pair["outcome"]
-            for pair in data["pairs"]
-            if row["player"] in pair["players"]
-        ]
-        interval = f"{row['low']:+.0f} to {row['high']:+.0f}"
-        drawn.add_row(
-            row["player"], f"{row['points']:+.0f}", interval, f"{sum(outcomes) / len(outcomes):.3f}"
-        )
+        drawn.add_row(*cells(row, names))
     return drawn
+
+
+def cells(row: Mapping[str, Any], names: Mapping[str, str] | None = None) -> list[str]:
+    """A player's row of a table of ratings."""
+    name = str((names or {}).get(row["player"], row["player"]))
+    interval = f"{row['low']:+.0f} to {row['high']:+.0f}"
+    scores = [f"{row[score]:.2f}" if score in row else "-" for score in ("outcome", "as_dark", "as_light")]
+    return [name, f"{row['points']:+.0f}", interval, *scores]

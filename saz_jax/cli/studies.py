@@ -2,7 +2,6 @@
 
 import argparse
 import dataclasses
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +10,7 @@ import tyro
 from rich.console import Console
 
 from saz_jax.cli import compilation_cache
-from saz_jax.cli.console import PhaseBar, plain_errors, terminate_like_interrupt
+from saz_jax.cli.console import SAVING_SECONDS, PhaseBar, plain_errors, stops_soon
 from saz_jax.games.registry import find_game
 from saz_jax.studies.budgets import BUDGETS, Budget, BudgetName
 from saz_jax.studies.catalogue import STUDIES, Games, run_study
@@ -96,18 +95,14 @@ def studies_of(games: Games) -> dict[str, Games]:
 
 def _run(studies: Mapping[str, Games], arguments: Arguments) -> None:
     compilation_cache.enable()
-    terminate_like_interrupt()
     console = Console(stderr=True)
 
     def say(line: str) -> None:
         console.print(line, highlight=False, soft_wrap=True)
 
-    try:
-        with PhaseBar(console) as bar:
-            lab = Lab(arguments.budget, arguments.settings, arguments.folder, arguments.agent, say, bar)
-            for name, games in studies.items():
-                say(f"study {name} in {arguments.folder}")
-                run_study(lab, name, games)
-    except KeyboardInterrupt:
-        say("stopped; what is finished is kept, and the same command continues")
-        sys.exit(130)
+    stopped = "stopped; what is finished is kept, and the same command continues"
+    with stops_soon(stopped, SAVING_SECONDS), PhaseBar(console) as bar:
+        lab = Lab(arguments.budget, arguments.settings, arguments.folder, arguments.agent, say, bar)
+        for name, games in studies.items():
+            say(f"study {name} in {arguments.folder}")
+            run_study(lab, name, games)

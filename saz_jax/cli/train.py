@@ -7,13 +7,14 @@
     saz train --config weights/othello/config.json --minutes 8 --workdir runs/again
     saz train --curve --workdir runs/again      # draws curve.png of what there is so far
 
-Running the same command again continues where it stopped. Which flags there are below depends on the game,
-the model and the network that are named.
+Running the same command again continues where it stopped. The flags below depend on the game,
+the model and the network that you name.
 """
 
 import contextlib
 import dataclasses
 import itertools
+import os
 import shlex
 import sys
 import time
@@ -28,7 +29,14 @@ from rich.table import Table
 
 from saz_jax.agents.agent import load_agent
 from saz_jax.cli import compilation_cache, flags
-from saz_jax.cli.console import PhaseBar, command, explain_sudden_end, plain_errors, stops_soon
+from saz_jax.cli.console import (
+    SAVING_SECONDS,
+    PhaseBar,
+    command,
+    explain_sudden_end,
+    plain_errors,
+    stops_soon,
+)
 from saz_jax.config import TrainConfig
 from saz_jax.games.registry import find_game
 from saz_jax.render import figures
@@ -36,17 +44,16 @@ from saz_jax.storage.metrics import Row, read_metrics
 from saz_jax.training import loop
 from saz_jax.training.iteration import make_program, start
 from saz_jax.training.plan import make_plan
-from saz_jax.training.presets import PresetName, preset
+from saz_jax.training.presets import PresetName, on_own_boards, preset
 from saz_jax.training.sinks import SINKS, Sink, check_installed
 
 LIMITS: dict[str, tuple[float | None, int | None]] = {
     "small": (60.0, None),
+    "strong": (180.0, None),
     "smoke": (None, 3),
     "paper": (3 * 24 * 60.0, None),
 }
 """(minutes, iterations) of a preset, where neither is given."""
-PATIENCE = 20.0
-"""Seconds from Ctrl-C to the end: enough to finish a compiled call, save and draw the curve."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,13 +62,16 @@ class Arguments:
 
     settings: Annotated[TrainConfig, tyro.conf.arg(name="")]
     preset: PresetName = "small"
-    """small: learns fastest per hour of a CPU or one GPU; paper: the paper's; smoke: a quick check."""
+    """small: learns fastest per hour of a CPU or one GPU; strong: for hours, with learned values alone;
+    paper: the paper's; smoke: a quick check."""
     network: str | None = None
     """Network of the model; default: gin, cnn for model1 and model5, fcn for fcn."""
     config: Path | None = None
     """Start from the settings in this config.json of another run instead of a preset."""
     minutes: float | None = None
     """Stop after so much training time, earlier stretches included."""
+    cpu_minutes: float | None = None
+    """Stop after so much processor time, all cores added up: other work on the machine does not count."""
     iterations: int | None = None
     """Stop after so many iterations."""
     workdir: Path | None = None
@@ -96,7 +106,7 @@ def main(argv: list[str]) -> None:
     stopped = "stopped"
     if not (arguments.plan or arguments.curve):
         stopped += f"; the last checkpoint is kept. To continue: {again(arguments.settings, workdir)}"
-    with stops_soon(stopped, PATIENCE), plain_errors():
+    with stops_soon(stopped, SAVING_SECONDS), plain_errors():
         if arguments.curve:
             print(f"curve:     {draw_curve(arguments.settings, workdir)}")
             return
@@ -140,14 +150,21 @@ def parse(argv: list[str]) -> Arguments:
         "Arguments", [("settings", Annotated[typed, tyro.conf.arg(name="")])], bases=(Arguments,), frozen=True
     )
     start_from = flags.as_typed(typed, default)
-    parsed = tyro.cli(arguments_type, args=argv, default=arguments_type(start_from), description=__doc__)
+    parsed = tyro.cli(
+        arguments_type,
+        prog="saz train",
+        args=argv,
+        default=arguments_type(start_from),
+        description=__doc__,
+    )
     config = dataclasses.replace(flags.as_plain(TrainConfig, parsed.settings), game=default.game)
+    config = on_own_boards(config, default)
     values = {field.name: getattr(parsed, field.name) for field in dataclasses.fields(Arguments)}
     arguments = Arguments(**{**values, "settings": config})
-    if arguments.minutes is None and arguments.iterations is None:
+    if arguments.minutes is None and arguments.iterations is None and arguments.cpu_minutes is None:
         minutes, iterations = LIMITS[arguments.preset]
         arguments = dataclasses.replace(arguments, minutes=minutes, iterations=iterations)
-    loop.check_limits(arguments.iterations, arguments.minutes)
+    loop.check_limits(arguments.iterations, arguments.minutes, arguments.cpu_minutes)
     return arguments
 
 
@@ -196,6 +213,7 @@ def train(console: Console, arguments: Arguments, workdir: Path, cache: Path | N
                 workdir,
                 iterations=arguments.iterations,
                 minutes=arguments.minutes,
+                cpu_minutes=arguments.cpu_minutes,
                 init_from=agent,
                 save_seconds=arguments.save_seconds,
                 traced=cache / "traced" if cache else None,
@@ -224,7 +242,9 @@ def train(console: Console, arguments: Arguments, workdir: Path, cache: Path | N
         raise
     if jax.process_index() == 0:
         if row is None:
-            console.print("nothing to train: the run has reached its limits; raise --minutes or --iterations")
+            console.print(
+                "nothing to train: the run has reached its limits; raise its limit, such as --minutes"
+            )
         conclude(console, config, workdir)
 
 
@@ -332,6 +352,7 @@ def show_plan(console: Console, arguments: Arguments) -> None:
         show(label, as_text(figure))
 
     plan = make_plan(program, start(program), known)
-    iterations = arguments.iterations or max(60 * (arguments.minutes or 0) / plan.iteration_seconds, 1)
+    limit = arguments.minutes or (arguments.cpu_minutes or 0) / (os.cpu_count() or 1)
+    iterations = arguments.iterations or max(60 * limit / plan.iteration_seconds, 1)
     minutes = iterations * plan.iteration_seconds / 60
     show("the whole run", f"about {iterations:.0f} iterations, {minutes:.0f} minutes without evaluations")

@@ -1,4 +1,4 @@
-"""The one sentence about a value that is none of its choices."""
+"""The error message for a value that is none of its choices."""
 
 from collections.abc import Iterable
 from typing import Any

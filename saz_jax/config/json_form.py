@@ -51,7 +51,7 @@ def from_json(cls: type[Config], data: Any, where: str = "") -> Config:
 
 
 def _registered(cls: type, data: Mapping[str, Any], field: str, where: str) -> Any:
-    """The settings in `data[field]`, whose class its registry tells."""
+    """The settings in `data[field]`, whose class comes from its registry."""
     value = data[field]
     if not isinstance(value, Mapping):
         raise ValueError(f"{where} must be a group of settings, not {shown(value)}")
@@ -71,7 +71,7 @@ def _settings(entry: Any) -> type:
 
 
 def fitting(wanted: Any, value: Any, where: str) -> Any:
-    """`value` as the type `wanted`, as far as JSON bends it: lists for tuples, whole numbers for floats."""
+    """`value` as the type `wanted`, allowing for JSON: lists for tuples, whole numbers for floats."""
     origin, inside = typing.get_origin(wanted), typing.get_args(wanted)
     if origin is typing.Annotated:
         return fitting(inside[0], value, where)
@@ -120,7 +120,7 @@ def shown(value: Any) -> str:
     try:
         text = repr(value)
     except ValueError:  # Python writes out no whole number of more than 4300 digits
-        return f"a number of {value.bit_length()} bits"
+        return f"a value of {type(value).__name__} too long to print"
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 

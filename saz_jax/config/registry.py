@@ -154,7 +154,7 @@ def load_plugins() -> None:
     for point in importlib.metadata.entry_points(group=PLUGINS):
         try:
             plugin = point.load()
-        except Exception as error:  # somebody else's code: say whose
+        except Exception as error:  # a plugin's code: name the plugin
             raise ValueError(
                 f"the plug-in {point.name} ({point.value}) cannot be loaded: {error}; "
                 f"repair it, or uninstall {point.dist.name if point.dist else 'its package'}"

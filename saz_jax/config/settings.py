@@ -26,11 +26,11 @@ class GINConfig:
     epsilon: Literal["learned", "fixed"] = "learned"
     """GIN's epsilon: a learned scalar per layer that starts at 0, or fixed at 0 (App. "GIN")."""
     edges: Literal["grid4", "grid8", "compass8"] = "grid4"
-    """grid4: the game's own neighbours, all alike (the paper: four; Hex has six); grid8: eight, all alike;
-    compass8: eight, each compass direction a relation with its own weights."""
+    """grid4: the game's own neighbours, all alike (four in the paper, six in Hex); grid8: eight, all alike;
+    compass8: eight, with weights of its own for each compass direction."""
     dummy: Literal["sum", "mean", "max"] = "sum"
     """How messages into the dummy node are pooled: sum (the paper; grows with the board), mean (one stone
-    weighs less on a larger board) or max (a pattern counts alike on every board)."""
+    weighs less on a larger board) or max (a pattern counts the same on every board)."""
     readout: Literal["mean", "dummy", "scaled", "max", "ownership"] = "mean"
     """Where the value is read: the mean over all nodes (the paper; what one pattern says is diluted on a
     larger board); the dummy node alone; the mean and a second one that grows with the board's side; the
@@ -42,15 +42,20 @@ class GINConfig:
     dropout: float = 0.3
     """Dropout rate of the fully-connected layers while training."""
     ownership: bool = False
-    """Also learn whose each point will be in the end; `readout` "ownership" does in any case."""
+    """Also learn who will own each point in the end; `readout` "ownership" always does."""
     reply: bool = False
     """Also learn the policy of the move that follows."""
     soft: bool = False
     """Also learn a softened policy."""
+    outcomes: bool = False
+    """Say how likely a win, a tie and a loss are, learned by cross-entropy; else only a value, learned by its
+    squared error."""
     features: Features = "stones"
     """Node features: own stone +1, other stone -1, empty 0 (the paper); or that and the legal moves; or these
     and whose turn it is, which decides the value where the colours are not alike (Go's komi); or, instead of
     the turn, the points that the player to move is given before the count: minus Go's komi for dark."""
+    extra_planes: bool = False
+    """Also see what the game offers beside its stones (`Game.extra_planes`; Go: shortage of liberties)."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,6 +73,8 @@ class CNNConfig:
     features: Features = "stones"
     """Input planes: own stone +1, other stone -1, empty 0; or that and the legal moves; or these and whose
     turn it is, or the points that the player to move is given."""
+    extra_planes: bool = False
+    """Also see what the game offers beside its stones (`Game.extra_planes`; Go: shortage of liberties)."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,14 +91,19 @@ class FCNConfig:
     """Where the value is read: the pooled board (mean, mean scaled by the side, maximum); or the sum of the
     ownership per side, weighed by how full the board is."""
     ownership: bool = False
-    """Also learn whose each point will be in the end; `readout` "ownership" does in any case."""
+    """Also learn who will own each point in the end; `readout` "ownership" always does."""
     reply: bool = False
     """Also learn the policy of the move that follows."""
     soft: bool = False
     """Also learn a softened policy."""
+    outcomes: bool = False
+    """Say how likely a win, a tie and a loss are, learned by cross-entropy; else only a value, learned by its
+    squared error."""
     features: Features = "stones_legal"
     """Input planes: own stone +1, other stone -1, empty 0; or that and the legal moves; or these and whose
     turn it is, or the points that the player to move is given."""
+    extra_planes: bool = False
+    """Also see what the game offers beside its stones (`Game.extra_planes`; Go: shortage of liberties)."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -131,12 +143,15 @@ class SearchConfig:
     """Alpha of the noise is this number divided by the number of legal moves."""
     max_considered_actions: int = 16
     """gumbel: root moves considered."""
+    batched_rounds: bool = False
+    """gumbel: evaluate the root moves of a round of sequential halving together.  One game is then searched
+    several times as fast; where many games are searched at once, as in training, it gains nothing."""
     take_wins: bool = False
-    """Ask the rules which moves win at once: where there are any, the root's prior is theirs.
-    The paper's player has to learn them all."""
+    """Ask the rules which moves win at once; if there are any, they get all of the root's prior.
+    The paper's player has to learn them."""
     solve: bool = False
-    """Keep track of what the ends of games prove: solved positions are not searched again, and a proven win
-    is played, a proven loss avoided.  The paper's search forgets what it has seen for certain."""
+    """Keep track of what finished games prove: solved positions are not searched again, proven wins are
+    played and proven losses avoided.  The paper's search does none of this."""
     heuristic_weight: float = 0.0
     """Weight of the greedy player's score, per stone on the board, against the network in the value of a
     position.  0 trusts the network alone (the paper)."""
@@ -162,23 +177,35 @@ class SelfPlayConfig:
     """Games played by the newest network against itself (Alg. 3)."""
 
     games: int = 64
-    """Games under way at once, over all devices."""
+    """Games in progress at once, over all devices."""
     moves: int = 64
-    """Moves that each of them makes per iteration; games that end restart at once."""
+    """Moves made in each of them per iteration; a game that ends is replaced by a new one."""
     favour: Literal["small", "large", "none"] = "small"
     """How a new game draws its board side: weights fall (App.: 0.4 0.3 0.2 0.1 for 6 7 8 9), rise
     (Alg. 3: 0.4 for the largest) or are equal."""
     size_weights: tuple[float, ...] = ()
     """How often a new game takes each of the training sizes, in their order; empty: as `favour` says."""
+    paddings: tuple[int, ...] = ()
+    """Rising sides such as 8 12: boards up to 8 are played and learned in a program of side 8, larger ones in
+    one of side 12, so that small boards do not pay for large ones.  Each iteration plays in one program, as
+    often as the weights of its boards say.  Empty: one program for all."""
     subgraphs: bool = True
     """Whether models with subgraphs use them in self-play too (the paper), or only when they play."""
     temperature_moves: int = 25
     """Moves are drawn with tau = 1 before this move of a game, with tau = 0 after it."""
     max_opening_moves: int = 0
     """A new game begins with 0 to this many random plies; they are no training examples."""
+    margin_noise: float = 0.0
+    """Standard deviation of the points, rounded to whole ones, that a new game adds to its margin (Go's
+    komi), so that a player learns to play on when it is far ahead or behind.  0: the game's own margin."""
     random_move_share: float = 0.0
-    """Share of moves drawn from all legal ones instead: a player that expects mistakes keeps a margin, and
-    sees more kinds of positions.  The policy learned is still the search's."""
+    """Share of moves drawn at random from all legal ones: the network sees more kinds of positions, and
+    learns that mistakes happen.  The policy learned is still the search's."""
+    fork_share: float = 0.0
+    """Share of new games that branch off a game under way, by a move drawn from all legal ones."""
+    earlier_share: float = 0.0
+    """Share of the games in which one side is an earlier self, with the weights of any earlier iteration.
+    The policy learned is still the newest's, for both sides."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -207,8 +234,8 @@ class LearnerConfig:
     l2: float = 0.0
     """c of the loss (App. A); the paper uses 0."""
     surprise_weight: float = 0.0
-    """Share of a pass that is dealt out by how far the search's policy is from what the network said: rare
-    lessons are then repeated.  0 shows every position equally often (the paper)."""
+    """Share of a pass drawn in proportion to how far the search's policy was from the network's, so that
+    surprising positions are seen more often.  0 shows every position equally often (the paper)."""
     ownership_weight: float = 1.0
     """Weight of the squared error of the ownership, mean over points, in networks that have this head."""
     score_weight: float = 0.0
@@ -274,9 +301,14 @@ class TrainConfig:
         return tuple(shape.text for shape in parse_shapes(self.shapes)) or self.sizes
 
     @property
+    def board_sides(self) -> tuple[int, ...]:
+        """The live side of each of these boards."""
+        return tuple(shape.side for shape in parse_shapes(self.shapes)) or self.sizes
+
+    @property
     def sides(self) -> tuple[int, ...]:
         """The live sides of these boards, each once."""
-        return tuple(dict.fromkeys(shape.side for shape in parse_shapes(self.shapes))) or self.sizes
+        return tuple(dict.fromkeys(self.board_sides))
 
     @property
     def model_config(self) -> ModelConfig:

@@ -26,7 +26,7 @@ INVERSE_SYMMETRY = (0, 3, 2, 1, 4, 5, 6, 7)
 """Symmetry `INVERSE_SYMMETRY[s]` undoes symmetry s: quarter turns 1 and 3 undo each other."""
 
 CHUNK_POINTS = 2**20
-"""Points of the successors that one game looks at together, some 6 to 20 bytes each: all up to side 32."""
+"""Points of the successors of one game computed together, 6 to 20 bytes each; no chunks up to side 32."""
 
 
 def live_points(shape: Array | int, max_size: int) -> Array:
@@ -88,7 +88,10 @@ def shift(x: Array, step: tuple[int, int], fill: int | float | bool = 0) -> Arra
 
 
 def reader(board: Array, reach: int) -> Reader:
-    """Reads `board` along rays, up to `reach` steps away; 0 beyond the board."""
+    """Reads `board` along rays, up to `reach` steps away; 0 beyond the board.
+
+    A negative distance looks the other way.
+    """
     wide = jnp.pad(board, reach)
 
     def read(direction: tuple[int, int], distance: Array | int) -> Array:

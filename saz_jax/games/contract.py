@@ -1,4 +1,4 @@
-"""What every game promises, whatever its rules: `check_game` tries it all on games played at random.
+"""What every game promises, whatever its rules; `check_game` tests it all on random games.
 
 A promise is a function that raises `BrokenPromise`; its name and docstring say what is promised.
 """
@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from saz_jax.games import shapes
+from saz_jax.games.actions import action_symmetry, kinds_before, repadded, source_and_target
 from saz_jax.games.board import INVERSE_SYMMETRY, symmetry
 from saz_jax.games.notation import draw
 from saz_jax.games.playthrough import random_games, replay_games
@@ -24,7 +25,7 @@ GameMaker: TypeAlias = Callable[[int], Game]
 
 
 class BrokenPromise(AssertionError):
-    """What a game does and should not."""
+    """A game breaks a promise."""
 
 
 COMPARED = tuple(field for field in GameState._fields if field not in ("aux", "margin"))
@@ -92,13 +93,13 @@ def trial_boards(game: Game) -> np.ndarray:
 
 def dtypes_and_shapes_are_those_of_the_record(sample: Sample) -> None:
     """Every field of `GameState` is what its docstring says."""
-    side, nodes = sample.game.max_size, sample.game.num_actions
+    side, actions = sample.game.max_size, sample.game.num_actions
     expected = {
         "board": ((side, side), np.int8),
         "points": ((side, side), np.bool_),
         "size": ((), np.int32),
         "to_play": ((), np.int8),
-        "legal": ((nodes,), np.bool_),
+        "legal": ((actions,), np.bool_),
         "terminated": ((), np.bool_),
         "outcome": ((), np.float32),
         "move_count": ((), np.int32),
@@ -114,11 +115,18 @@ def there_is_always_a_legal_action(sample: Sample) -> None:
     _hold(sample.states.legal.any(-1), "a position without a legal action")
 
 
-def legal_actions_are_free_live_points_or_pass(sample: Sample) -> None:
-    """Nobody may play on a stone or off the live board."""
-    free = (sample.states.board == 0) & sample.points[None]
-    points = sample.states.legal[..., :-1].reshape(free.shape)
-    _hold(free | ~points, "a legal action on a stone or off the live board")
+def stones_are_placed_on_free_points_and_only_own_ones_are_moved(sample: Sample) -> None:
+    """Nobody may play onto an own stone or off the live board; a stone is placed where there is none."""
+    states, moves = sample.states, sample.game.moves
+    own = states.board == states.to_play[..., None, None]
+    free = (states.board == 0) & sample.points[None]
+    not_own = ~own & sample.points[None]
+    legal = states.legal[..., :-1].reshape(*own.shape[:-2], len(moves), *own.shape[-2:])
+    for kind, step in enumerate(moves):
+        places = step == (0, 0)
+        wrong = "action on a stone" if places else "move of another's stone, onto an own one"
+        allowed = free if places else own & _shifted(np.asarray(not_own), step)
+        _hold(allowed | ~legal[..., kind, :, :], f"a legal {wrong} or off the live board")
 
 
 def nothing_is_ever_placed_off_the_live_board(sample: Sample) -> None:
@@ -162,9 +170,9 @@ def a_placed_stone_stays_and_a_pass_leaves_the_board_alone(sample: Sample) -> No
             swapped = (after == -before.T).all()
             _hold(swapped or (before == after).all(), "a pass that changes the board")
         else:
-            _hold(
-                after.reshape(-1)[action] == states.to_play[t, b], "a stone that is not where it was placed"
-            )
+            source, target = source_and_target(int(action), sample.game.max_size, sample.game.moves)
+            _hold(after[target] == states.to_play[t, b], "a stone that is not where it was placed")
+            _hold(source == target or after[source] == 0, "a stone that stays where it was moved away")
 
 
 def every_game_ends_within_its_cap_and_not_before_it_begins(sample: Sample) -> None:
@@ -262,23 +270,31 @@ def padding_changes_nothing(sample: Sample) -> None:
     large = sample.make(side + 4)
     points = np.repeat(trial_boards(small), 4, axis=0)
     states, actions = random_games(small, points, seed=1, length=small.max_moves)
-    moved = actions // side * (side + 4) + actions % side
-    moved[actions == side * side] = large.num_actions - 1
+    moved = repadded(actions, side, side + 4)
+    moved[actions == small.num_actions - 1] = large.num_actions - 1
     wide = jnp.pad(jnp.asarray(points), ((0, 0), (0, 4), (0, 4)))
     padded = replay_games(large, jax.vmap(large.init)(wide), moved)
     for field in ("size", "to_play", "terminated", "outcome", "move_count"):
         _hold(getattr(padded, field) == getattr(states, field), f"{field} depends on the padding")
     _hold(padded.board[..., :side, :side] == states.board, "board depends on the padding")
-    points = padded.legal[..., :-1].reshape(padded.board.shape)
-    inside = points[..., :side, :side].reshape(states.legal[..., :-1].shape)
+    lead = padded.board.shape[:-2]
+    by_kind = padded.legal[..., :-1].reshape(*lead, len(large.moves), side + 4, side + 4)
+    inside = by_kind[..., :side, :side].reshape(states.legal[..., :-1].shape)
     _hold(inside == states.legal[..., :-1], "legal depends on the padding")
-    _hold(points.sum() == inside.sum(), "a legal action in the padding")
+    _hold(by_kind.sum() == inside.sum(), "a legal action in the padding")
     _hold(padded.legal[..., -1] == states.legal[..., -1], "pass depends on the padding")
 
 
 def neighbours_are_mutual_and_the_symmetries_keep_them(sample: Sample) -> None:
-    """`directions` are steps to adjacent points, each with its opposite, and turn with the board."""
-    directions = sample.game.directions
+    """`directions` are steps to adjacent points, each with its opposite, and turn with the board.
+
+    `moves` go along them, or stay where they are, and turn with the board as well.
+    """
+    directions, moves = sample.game.directions, sample.game.moves
+    _hold(len(moves) > 0 and len(set(moves)) == len(moves), "no kind of move, or one that is named twice")
+    _hold([step in ((0, 0), *directions) for step in moves], "a move that goes along no edge of the graph")
+    for which in (*sample.game.symmetries, sample.game.light_view):
+        _hold(kinds_before(moves)[which] >= 0, f"symmetry {which} changes the kinds of moves")
     adjacent = [max(abs(row), abs(column)) == 1 for row, column in directions]
     _hold(adjacent, "a direction that leads to no adjacent point")
     _hold(len(set(directions)) == len(directions), "a direction that is named twice")
@@ -291,27 +307,67 @@ def neighbours_are_mutual_and_the_symmetries_keep_them(sample: Sample) -> None:
 
 
 def the_symmetries_commute_with_step(sample: Sample) -> None:
-    """A turned or mirrored game, move by move, is the game turned or mirrored."""
+    """A turned or mirrored game, move by move, is the game turned or mirrored.
+
+    So is the game that light sees, where light sees it turned and with the colours exchanged.
+    """
     game = _make(sample, 9)
     side, points = game.max_size, trial_boards(game)
     states, actions = random_games(game, points, seed=2, length=game.max_moves)
     sizes = jnp.asarray(states.size[0])
-    for which in game.symmetries:
-        source = np.asarray(jax.vmap(symmetry, (None, 0, None))(which, sizes, side))  # [B, V]
-        target = np.asarray(jax.vmap(symmetry, (None, 0, None))(INVERSE_SYMMETRY[which], sizes, side))
-        transform = functools.partial(_transform, source)
-        starts = jax.vmap(game.setup)(transform(states.board[0]), transform(points), states.to_play[0])
+    turns = jax.jit(jax.vmap(lambda which, size: action_symmetry(which, size, side, game.moves), (None, 0)))
+    views = [(game.light_view, -1)] if game.light_view else []
+    for which, colour in (*((which, 1) for which in game.symmetries), *views):
+        nodes = np.asarray(jax.vmap(symmetry, (None, 0, None))(which, sizes, side))  # [B, V]
+        source = np.asarray(turns(which, sizes))  # [B, A]
+        target = np.asarray(turns(INVERSE_SYMMETRY[which], sizes))
+        transform = functools.partial(_transform, nodes)
+        board, to_play = colour * transform(states.board[0]), colour * states.to_play[0]
+        starts = jax.vmap(game.setup)(board, transform(points), to_play)
         turned = replay_games(game, starts, np.take_along_axis(target, actions.T, 1).T)
         legal = np.take_along_axis(np.asarray(states.legal), np.broadcast_to(source, states.legal.shape), -1)
-        _hold(turned.board == transform(states.board), f"symmetry {which} changes the stones")
+        _hold(turned.board == colour * transform(states.board), f"symmetry {which} changes the stones")
         _hold(turned.legal == legal, f"symmetry {which} changes the legal actions")
-        _hold(turned.outcome == states.outcome, f"symmetry {which} changes the outcome")
+        _hold(turned.outcome == colour * states.outcome, f"symmetry {which} changes the outcome")
+
+
+def the_ownership_lies_on_the_board_and_turns_with_it(sample: Sample) -> None:
+    """Where a game tells whose the points are in the end: numbers from -1 to 1, 0 off the board."""
+    game = _make(sample, 6)
+    if game.ownership is None:
+        return
+    ownership = jax.vmap(game.ownership)
+
+    @jax.jit
+    def owned(starts: GameState, actions: Any) -> Any:
+        ends, _ = jax.lax.scan(lambda s, a: (jax.vmap(game.step)(s, a), None), starts, actions)
+        return ownership(ends)
+
+    side, points = game.max_size, trial_boards(game)
+    states, actions = random_games(game, points, seed=4, length=game.max_moves)
+    starts = jax.vmap(game.setup)(states.board[0], points, states.to_play[0])
+    found = np.asarray(owned(starts, actions))
+    expected = (len(points), side, side), np.float32
+    _hold((found.shape, found.dtype) == expected, f"ownership is {found.dtype}{found.shape[1:]}")
+    _hold(np.abs(found) <= 1, "ownership beyond -1 and 1")
+    _hold(found[~points] == 0, "ownership off the live board")
+    sizes = jnp.asarray(states.size[0])
+    for which in game.symmetries:
+        nodes = np.asarray(jax.vmap(symmetry, (None, 0, None))(which, sizes, side))
+        back = jax.vmap(
+            lambda size, which=which: action_symmetry(INVERSE_SYMMETRY[which], size, side, game.moves)
+        )
+        transform = functools.partial(_transform, nodes)
+        turned = jax.vmap(game.setup)(transform(states.board[0]), transform(points), states.to_play[0])
+        moved = np.take_along_axis(np.asarray(back(sizes)), actions.T, 1).T
+        same = owned(turned, moved) == transform(found)
+        _hold(same, f"symmetry {which} changes the ownership")
 
 
 PROMISES: tuple[Callable[[Sample], None], ...] = (
     dtypes_and_shapes_are_those_of_the_record,
     there_is_always_a_legal_action,
-    legal_actions_are_free_live_points_or_pass,
+    stones_are_placed_on_free_points_and_only_own_ones_are_moved,
     nothing_is_ever_placed_off_the_live_board,
     a_finished_game_allows_exactly_pass,
     a_finished_game_no_longer_changes,
@@ -327,6 +383,7 @@ PROMISES: tuple[Callable[[Sample], None], ...] = (
     padding_changes_nothing,
     neighbours_are_mutual_and_the_symmetries_keep_them,
     the_symmetries_commute_with_step,
+    the_ownership_lies_on_the_board_and_turns_with_it,
 )
 
 
@@ -338,6 +395,13 @@ def _hold(condition: Any, otherwise: str) -> None:
 def _make(sample: Sample, max_size: int) -> Game:
     """The game on boards of side `max_size`, or more if its smallest is too near."""
     return sample.make(max(max_size, sample.game.min_size + 2))
+
+
+def _shifted(x: np.ndarray, step: tuple[int, int]) -> np.ndarray:
+    """[..., N, N]: what lies one `step` away from each point; 0 or False beyond the board."""
+    around = np.pad(x, [(0, 0)] * (x.ndim - 2) + [(1, 1), (1, 1)])
+    rows, columns = (slice(1 + d, 1 + d + x.shape[-1]) for d in step)
+    return around[..., rows, columns]
 
 
 def _transform(source: np.ndarray, boards: Any) -> np.ndarray:

@@ -23,6 +23,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from saz_jax.games.board import ALL_SYMMETRIES, is_connected, live_points, live_side
+from saz_jax.games.liberties import shortage
 from saz_jax.types import Array, Game, GameState, SGFFormat
 
 MIN_SIZE = 2
@@ -65,6 +66,16 @@ TOLD_WHOSE_TURN = {f"{network}.features": "stones_legal_turn" for network in ("g
 RECIPES = {
     "paper": {"sizes": (5, 6, 7, 8, 9)},
     "small": {"sizes": (6, 7, 8), **TOLD_WHOSE_TURN},
+    "strong": {
+        "sizes": (7, 8, 9),
+        "selfplay.size_weights": (1.0, 1.0, 2.0),
+        # Behind or ahead, a player has to go on: the komi varies, and the network is told.
+        "selfplay.margin_noise": 3.0,
+        **{f"{network}.features": "stones_legal_margin" for network in ("gin", "cnn", "fcn")},
+        **{f"{network}.extra_planes": True for network in ("gin", "cnn", "fcn")},
+        "gin.readout": "ownership",
+        "fcn.readout": "ownership",
+    },
     "smoke": TOLD_WHOSE_TURN,
 }
 
@@ -184,6 +195,7 @@ def make(
         score=score,
         shape_problem=_shape_problem,
         symmetries=ALL_SYMMETRIES,
+        extra_planes=(shortage,),
         sgf=SGFFormat(game_type=1, default_size=19, write=write_rules, read=read_rules),
         recipes=RECIPES,
     )

@@ -74,6 +74,17 @@ RECIPES = {
         "learner.decay_steps": 14_000,
         "learner.ema_decay": 0.995,
     },
+    "strong": {
+        "sizes": (8, 9),
+        "gin.dummy": "max",
+        "gin.readout": "dummy",
+        "search.simulations": 24,
+        "search.dirichlet_fraction": 0.25,
+        "search.take_wins": True,
+        "selfplay.favour": "large",
+        "selfplay.max_opening_moves": 48,
+        "learner.surprise_weight": 0.5,
+    },
 }
 
 

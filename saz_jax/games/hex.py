@@ -74,6 +74,7 @@ def make(
         step=step,
         setup=setup,
         heuristic=heuristic,
+        ownership=ownership,
         shape_problem=_shape_problem,
         symmetries=(0, 2),  # half a turn; a quarter turn or a mirror would exchange the players' sides
         directions=DIRECTIONS,
@@ -129,6 +130,27 @@ def heuristic(state: GameState, player: Array | int) -> Array:
     """float32[]: how many stones fewer than the other side `player` still needs; see `stones_needed`."""
     dark, light = stones_needed(state.board, state.points)
     return jnp.asarray(player, jnp.float32) * (light - dark)
+
+
+def ownership(state: GameState) -> Array:
+    """float32[N, N]: the stones of the chain that joins the winner's sides."""
+    winner = state.outcome.astype(jnp.int8)
+    own = (state.board == winner) & (winner != 0)
+    from_first, from_last = (_joined(own & end, own) for end in _ends(state.points, winner))
+    return jnp.where(from_first & from_last, winner, 0).astype(jnp.float32)
+
+
+def _joined(stones: Array, own: Array) -> Array:
+    """bool[N, N]: the stones of `own` whose chains hold some of `stones`."""
+
+    def spread(search: tuple[Array, Array]) -> tuple[Array, Array]:
+        reached, _ = search
+        near = jnp.stack([boards.shift(reached, direction, fill=False) for direction in DIRECTIONS]).any(0)
+        wider = reached | (near & own)
+        return wider, (wider != reached).any()
+
+    reached, _ = jax.lax.while_loop(lambda search: search[1], spread, (stones, jnp.bool_(True)))
+    return reached
 
 
 def stones_needed(board: Array, points: Array) -> Array:

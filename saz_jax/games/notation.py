@@ -10,7 +10,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from saz_jax.types import GameState
+from saz_jax.games.actions import PLACING, action_of, source_and_target
+from saz_jax.types import GameState, Steps
 
 PLAIN = {1: "X", -1: "O", 0: "."}
 HOLE = "#"
@@ -35,37 +36,60 @@ def picture(board: np.ndarray, points: np.ndarray, stones: Mapping[int, str], ho
     )
 
 
-def move_name(action: int, max_size: int) -> str:
-    """An action as people write it: `D3` is the fourth column of the third row; the last is `pass`."""
-    row, column = divmod(int(action), max_size)
-    return "pass" if row == max_size else f"{column_name(column)}{row + 1}"
+def move_name(action: int, max_size: int, moves: Steps = PLACING) -> str:
+    """An action as people write it: `D3` is the fourth column of the third row; the last is `pass`.
+
+    A move along an edge is named by its ends, `B2-C3`; `moves` are those of the game.
+    """
+    if action == len(moves) * max_size * max_size:
+        return "pass"
+    source, target = source_and_target(action, max_size, moves)
+    return point_name(*source) + (f"-{point_name(*target)}" if target != source else "")
 
 
-def parse_move(name: str, size: int | np.ndarray, max_size: int) -> int:
-    """The action that `move_name` names; small letters do as well.
+def point_name(row: int, column: int) -> str:
+    """`D3` is the fourth column of the third row."""
+    return f"{column_name(column)}{row + 1}"
 
-    size: the side of a square board, or the points of another one, bool[N, N].
+
+def parse_move(name: str, size: int | np.ndarray, max_size: int, moves: Steps = PLACING) -> int:
+    """The action that `move_name` names; small letters do as well, and `b2c3` or `B2 C3` for `B2-C3`.
+
+    size: the side of a square board, or the points of another one, bool[N, N]; moves: those of the game.
     """
     if name.strip().lower() == "pass":
-        return max_size * max_size
-    column, row = -1, -1
-    # Bounded and ASCII alone: no board has longer names, and int() takes other scripts' digits as well.
-    if match := re.fullmatch(r"([A-Za-z]{1,8})([0-9]{1,8})", name.strip()):
-        letters, digits = match[1].upper(), match[2]
-        column = sum(26**power * (ord(letter) - 64) for power, letter in enumerate(reversed(letters))) - 1
-        row = int(digits) - 1
+        return len(moves) * max_size * max_size
     points = np.ones((int(size), int(size)), bool) if np.ndim(size) == 0 else np.asarray(size)
     points = crop(points, points)
     rows, columns = points.shape
     shown = repr(name) if len(name) <= 32 else f"{name[:32]!r}..."
-    if not (0 <= row < rows and 0 <= column < columns):
+    # Bounded and ASCII alone: no board has longer names, and int() takes other scripts' digits as well.
+    point = r"([A-Za-z]{1,8})([0-9]{1,8})"
+    match = re.fullmatch(rf"{point}(?:[-x ]?{point})?", name.strip())
+    ends = [_read_point(*match.group(1, 2)), _read_point(*match.group(3, 4))] if match else []
+    ends = [end for end in ends if end is not None]
+    places = (0, 0) in moves
+    if not ends or any(not (0 <= row < rows and 0 <= column < columns) for row, column in ends):
         board = f"side {rows}" if rows == columns else f"{rows} rows and {columns} columns"
         last = f"{column_name(columns - 1)}{rows}"
-        raise ValueError(f"{shown} is not a move on {board}; use a point from A1 to {last}, or pass")
-    if not points[row, column]:
+        wanted = "a point" if places else "two points, such as B2-C3,"
+        raise ValueError(f"{shown} is not a move on {board}; use {wanted} from A1 to {last}, or pass")
+    if any(not points[row, column] for row, column in ends):
         drawn = draw_points(points)
         raise ValueError(f"{shown} is not a move, since the board has no point there; use another\n{drawn}")
-    return row * max_size + column
+    action = action_of(ends[0], ends[-1], max_size, moves)
+    if action is None or len(ends) != (1 if ends[0] == ends[-1] else 2):
+        steps = "a stone is placed on one point" if moves == PLACING else "no stone moves that way"
+        raise ValueError(f"{shown} is not a move, since {steps}; use " + ("A1" if places else "B2-C3"))
+    return action
+
+
+def _read_point(letters: str | None, digits: str | None) -> tuple[int, int] | None:
+    """(row, column), on the board or off; None where there is no name."""
+    if letters is None or digits is None:
+        return None
+    column = sum(26**power * (ord(x) - 64) for power, x in enumerate(reversed(letters.upper()))) - 1
+    return int(digits) - 1, column
 
 
 def column_name(column: int) -> str:

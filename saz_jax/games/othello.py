@@ -54,8 +54,25 @@ def make(max_size: int) -> Game:
         symmetries=boards.ALL_SYMMETRIES,
         stones_on="squares",
         sgf=SGFFormat(game_type=2),
-        recipes={"paper": {"sizes": (5, 6, 7, 8)}, "small": {"sizes": (6, 7, 8)}},
+        recipes=RECIPES,
     )
+
+
+RECIPES = {
+    "paper": {"sizes": (5, 6, 7, 8)},
+    "small": {"sizes": (6, 7, 8)},
+    "strong": {
+        # Few discs are no danger on a small board, and lose everything on a large one: one game in eight is
+        # played where that can be seen.
+        "sizes": (6, 7, 8, 12),
+        "selfplay.size_weights": (1.0, 2.0, 4.0, 1.0),
+        "selfplay.paddings": (8, 12),
+        "selfplay.max_opening_moves": 24,
+        # A sum of final discs means the same on boards of every size.
+        "gin.readout": "ownership",
+        "fcn.readout": "ownership",
+    },
+}
 
 
 def heuristic(state: GameState, player: Array | int) -> Array:
@@ -120,31 +137,36 @@ def _brackets(board: Array) -> tuple[Array, Array]:
     """(bool[N, N], bool[N, N]): from where a stone of dark, or of light, would bracket others.
 
     Both sides come out of one walk inwards along the rays of every point: the run of the neighbour's colour
-    is bracketed by the side whose stone ends it.  Turned by half, the board shows the other four directions;
-    the loop over the two halves also keeps XLA from working all this out anew for each of its uses.
+    is bracketed by the side whose stone ends it.  The loop over four directions and their opposites keeps XLA
+    from working all this out anew for each of its uses.
     """
     last = board.shape[0] - 1
 
-    def look(_: Array, found: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+    def look(half: Array, found: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         board, dark, light = found
-        read = boards.reader(board, last)
+        read, onwards = boards.reader(board, last), 1 - 2 * half
         for direction in boards.COMPASS8[:4]:
-            neighbour = read(direction, 1)
-            end = _run_end(read, direction, neighbour, last)
+            neighbour = read(direction, onwards)
+            end = _run_end(read, direction, onwards, neighbour, last)
             dark |= (neighbour == -1) & (end == 1)
             light |= (neighbour == 1) & (end == -1)
-        return board[::-1, ::-1], dark[::-1, ::-1], light[::-1, ::-1]
+        return board, dark, light
 
     nowhere = jnp.zeros(board.shape, bool)
     _, dark, light = jax.lax.fori_loop(0, 2, look, (board, nowhere, nowhere))
     return dark, light
 
 
-def _run_end(read: boards.Reader, direction: tuple[int, int], neighbour: Array, last: int) -> Array:
-    """int8[N, N]: the first colour in that direction that is not the neighbour's, read from afar inwards."""
+def _run_end(
+    read: boards.Reader, direction: tuple[int, int], onwards: Array, neighbour: Array, last: int
+) -> Array:
+    """int8[N, N]: the first colour in that direction that is not the neighbour's, read from afar inwards.
+
+    onwards: 1, or -1 for the opposite direction.
+    """
 
     def walk(i: Array, end: Array) -> Array:
-        seen = read(direction, last - i)
+        seen = read(direction, onwards * (last - i))
         return jnp.where(seen == neighbour, end, seen)
 
     return jax.lax.fori_loop(0, last - 1, walk, jnp.zeros_like(neighbour), unroll=8)

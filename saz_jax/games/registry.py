@@ -1,4 +1,4 @@
-"""`make_game` and `register_game`: the games by name, with checks that speak before tracing starts."""
+"""`make_game` and `register_game`: games by name, with arguments checked before tracing starts."""
 
 import dataclasses
 import functools
@@ -8,13 +8,15 @@ import typing
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
 from saz_jax.config.json_form import fitting
 from saz_jax.config.registry import GAMES, import_plugin
-from saz_jax.games import go, gomoku, hex, notation, othello
+from saz_jax.games import breakthrough, clobber, go, gomoku, hex, notation, othello
+from saz_jax.games.actions import source_and_target
 from saz_jax.games.precision import check_precision
 from saz_jax.types import Array, Game, GameState
 
@@ -76,7 +78,7 @@ def _first_that_fits(make: GameMaker) -> Game:
     for side in LOOK_AT_SIDES[:-1]:
         try:
             return make(side)
-        except ValueError:  # too small for this game, or its own mistake, which the last try shows
+        except ValueError:  # too small for this game, or an error in its maker, which the last try raises
             continue
     return make(LOOK_AT_SIDES[-1])
 
@@ -111,7 +113,7 @@ def _build(make: GameMaker, name: str, origin: str, max_size: int, **options: An
 
 
 def checked(game: Game) -> Game:
-    """`game` with arguments checked wherever they are concrete; traced ones are taken as they come."""
+    """`game` with its arguments checked where they are concrete; traced ones pass unchecked."""
     if game.max_size < game.min_size:
         raise ValueError(
             f"board side {game.max_size} is too small for {game.name}; the smallest is {game.min_size}"
@@ -159,8 +161,7 @@ def _checked_shape(game: Game, shape: Any) -> Any:
 
 def _rectangle(game: Game, shape: tuple[Any, ...]) -> Any:
     """bool[N, N]: the points of (rows, columns)."""
-    whole = (not np.ndim(x) and jnp.issubdtype(jnp.result_type(x), jnp.integer) for x in shape)
-    if len(shape) != 2 or not all(whole):
+    if len(shape) != 2 or not all(map(_is_whole, shape)):
         raise ValueError(f"a rectangle is a pair of whole numbers (rows, columns), not {shape!r}")
     (rows, columns), index = shape, np.arange(game.max_size)
     for name, number in (("rows", rows), ("columns", columns)):
@@ -171,22 +172,28 @@ def _rectangle(game: Game, shape: tuple[Any, ...]) -> Any:
 
 
 def _checked_points(game: Game, points: Any) -> Any:
-    """The mask `points` (bool[r, c]), padded to [N, N]; the rules have their say if it is concrete."""
+    """The mask `points` (bool[r, c]), padded to [N, N]; checked against the rules if it is concrete."""
     points = points if hasattr(points, "dtype") else np.asarray(points)
     side, (rows, columns) = game.max_size, points.shape
     if not jnp.issubdtype(points.dtype, jnp.bool_):
         raise ValueError(f"a mask of points is bool[rows, columns], not {points.dtype}[{rows}, {columns}]")
     if max(rows, columns) > side:
-        raise ValueError(f"a mask of {rows} x {columns} points exceeds max_size={side}; raise max_size")
+        drawn = f"\n{notation.draw_points(np.asarray(points))}" if _concrete(points) else ""
+        raise ValueError(
+            f"a mask of {rows} x {columns} points exceeds max_size={side}; raise max_size{drawn}"
+        )
     pad = ((0, side - rows), (0, side - columns))
     if not _concrete(points):
         return jnp.pad(points, pad)
     points = np.pad(np.asarray(points), pad)
     used = np.flatnonzero(points.any(0) | points.any(1))
-    if used.max(initial=-1) + 1 < game.min_size:
-        problem = f"its side is {used.max(initial=-1) + 1}; the smallest is {game.min_size}"
+    if not used.size:
+        raise ValueError("a mask without points is no board; set some to True")
+    if used.max() + 1 < game.min_size:
+        problem = f"its side is {used.max() + 1}; the smallest is {game.min_size}"
     else:
-        problem = game.shape_problem(points)
+        with jax.ensure_compile_time_eval():  # a game's own check may use jnp, and somebody may be tracing
+            problem = game.shape_problem(points)
     if problem:
         drawn = notation.draw_points(points)
         raise ValueError(f"{game.name} cannot be played on this shape: {problem}\n{drawn}")
@@ -200,17 +207,24 @@ def _checked_size(game: Game, size: Any) -> Array:
                 f"board side is {size.dtype}{list(size.shape)}; use one int32, or jax.vmap for several"
             )
         return size.astype(jnp.int32)
-    value = np.asarray(size)
-    if value.ndim or not np.issubdtype(value.dtype, np.integer):
+    if not _is_whole(size):
         raise ValueError(
             f"board side must be one whole number, not {size!r}; use jax.vmap for several, "
             "and a tuple (rows, columns) or a mask of points for other shapes"
         )
+    value = int(size)
     if value < game.min_size:
         raise ValueError(f"board side {value} is too small for {game.name}; the smallest is {game.min_size}")
     if value > game.max_size:
         raise ValueError(f"board side {value} exceeds max_size={game.max_size}; raise max_size")
     return jnp.asarray(value, jnp.int32)
+
+
+def _is_whole(x: Any) -> bool:
+    """Whether x is one whole number, traced or not."""
+    if hasattr(x, "dtype"):
+        return not np.ndim(x) and jnp.issubdtype(x.dtype, jnp.integer)
+    return isinstance(x, numbers.Integral) and not isinstance(x, bool)
 
 
 def _check_stones(board: np.ndarray, shape: Any) -> None:
@@ -244,15 +258,31 @@ def _checked_action(game: Game, state: GameState, action: Any) -> Any:
             f"action {action} is out of range; use 0 to {game.num_actions - 1}, the last is pass"
         )
     if _concrete(state.legal) and not state.terminated and not state.legal[action]:
-        names = [notation.move_name(legal, game.max_size) for legal in np.flatnonzero(state.legal).tolist()]
+        names = [
+            notation.move_name(legal, game.max_size, game.moves)
+            for legal in np.flatnonzero(state.legal).tolist()
+        ]
         shown = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
         mover = "dark (X)" if state.to_play == 1 else "light (O)"
         raise ValueError(
-            f"action {action} ({notation.move_name(action, game.max_size)}) is illegal for {mover} here; "
-            f"legal are {shown}\n{notation.draw(state)}"
+            f"action {action} ({_described(game, action, np.asarray(state.points))}) is illegal for {mover} "
+            f"here; legal are {shown}\n{notation.draw(state)}"
         )
     return jnp.asarray(action, jnp.int32)
 
 
-for _module in (othello, gomoku, go, hex):
+def _described(game: Game, action: int, points: np.ndarray) -> str:
+    """The name of a move, or what is wrong with it as one."""
+    if action == game.num_actions - 1:
+        return notation.move_name(action, game.max_size, game.moves)
+    source, target = source_and_target(action, game.max_size, game.moves)
+    ends = [all(0 <= x < game.max_size for x in end) and bool(points[end]) for end in (source, target)]
+    if all(ends):
+        return notation.move_name(action, game.max_size, game.moves)
+    if ends[0]:
+        return f"a step from {notation.point_name(*source)} off the board"
+    return f"{notation.point_name(*source)}, which is off the board"
+
+
+for _module in (othello, gomoku, go, hex, breakthrough, clobber):
     register_game(_module.__name__.rpartition(".")[2], _module.make)

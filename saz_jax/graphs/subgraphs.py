@@ -60,13 +60,18 @@ def sample_subgraphs(key: Array, nodes: Array, config: SubgraphConfig, max_size:
     nothing in a scatter.  Randomness goes by subgraph and by the rank of a point among the present points:
     the same key draws the same points however far the board is padded.
     """
-    counts = subgraph_counts(config, max_size)
-    index = jnp.arange(counts[-1])
-    keys = jax.vmap(jax.random.fold_in, (None, 0))(key, index)
+    index = jnp.arange(subgraph_counts(config, max_size)[-1])
+    return jax.vmap(lambda which: sample_subgraph(key, which, nodes, config, max_size))(index)
+
+
+def sample_subgraph(
+    key: Array, which: Array | int, nodes: Array, config: SubgraphConfig, max_size: int
+) -> Array:
+    """bool[V]: one of the subgraphs of `sample_subgraphs`, the number `which`."""
     draw = {"uniform": _draw_points, "window": _draw_window}[config.nodes]
-    points = jax.vmap(lambda key: draw(key, nodes[:-1], config))(keys)
-    subgraphs = jnp.concatenate([points, jnp.broadcast_to(nodes[-1:], (len(index), 1))], axis=1)
-    return subgraphs & (index < jnp.asarray(counts)[nodes[:-1].sum()])[:, None]
+    points = draw(jax.random.fold_in(key, which), nodes[:-1], config)
+    counts = jnp.asarray(subgraph_counts(config, max_size))
+    return jnp.append(points, nodes[-1]) & (which < counts[nodes[:-1].sum()])
 
 
 def _draw_points(key: Array, points: Array, config: SubgraphConfig) -> Array:
@@ -119,11 +124,11 @@ def lowest(noise: Array, points: Array, count: Array | int) -> Array:
 
 
 def scatter_mean(prior: Array, subgraphs: Array) -> Array:
-    """Mean over the subgraphs that hold a node, [K, ..., V] -> [..., V]; 0 where none does."""
+    """Mean over the subgraphs that hold an action, [K, ..., A] -> [..., A]; 0 where none does."""
     total = jnp.where(subgraphs, prior, 0).sum(axis=0)
     return total / jnp.maximum(subgraphs.sum(axis=0), 1)
 
 
 def scatter_max(prior: Array, subgraphs: Array) -> Array:
-    """Maximum over the subgraphs that hold a node, [K, ..., V] -> [..., V]; 0 where none does."""
+    """Maximum over the subgraphs that hold an action, [K, ..., A] -> [..., A]; 0 where none does."""
     return jnp.where(subgraphs, prior, 0).max(axis=0, initial=0)

@@ -14,7 +14,7 @@ import numpy as np
 
 from saz_jax.config.choices import check_choice
 from saz_jax.games.board import COMPASS4, COMPASS8
-from saz_jax.types import Array, GameState, Observation
+from saz_jax.types import Array, GameState, Observation, Steps
 
 Directions: TypeAlias = tuple[tuple[int, int], ...]
 EDGES = ("grid4", "grid8", "compass8")
@@ -60,6 +60,11 @@ def topology(
     return np.concatenate(senders), np.concatenate(receivers), np.concatenate(types)
 
 
+def edge_type(step: tuple[int, int]) -> int:
+    """The type of the edges along which a move makes this step, from their sender to their receiver."""
+    return COMPASS8.index((-step[0], -step[1]))
+
+
 def to_graphs_tuple(
     features: Array, nodes: Array, edges: str = "grid4", directions: Directions = COMPASS4
 ) -> jraph.GraphsTuple:
@@ -96,6 +101,44 @@ def from_graphs_tuple(values: Array, nodes: Array, fill: float = 0.0) -> Array:
     """[B, V, ...]: values per node of `to_graphs_tuple(_, nodes)`, back in place; `fill` at absent ones."""
     present = nodes.reshape(nodes.shape + (1,) * (values.ndim - 1))
     return jnp.where(present, values[_graph_index(nodes)], fill)
+
+
+def edges_to_actions(
+    values: Array,
+    nodes: Array,
+    moves: Steps,
+    edges: str = "grid4",
+    directions: Directions = COMPASS4,
+    fill: float = 0.0,
+) -> Array:
+    """[B, A]: values per node and edge, [nodes + E], of `to_graphs_tuple(_, nodes, edges, directions)`.
+
+    A move along an edge has the value of that edge, one that places a stone that of its node, pass that of
+    the dummy node; `fill` where an end is absent.
+    """
+    batch, num_nodes = nodes.shape
+    side = _side(num_nodes)
+    senders, receivers, _ = topology(side, edges, directions)
+    kept = nodes[:, senders] & nodes[:, receivers]
+    place = jnp.cumsum(kept.reshape(-1), dtype=jnp.int32).reshape(kept.shape) - 1
+    at_edges = jnp.where(kept, values[batch * num_nodes + 1 :][place], fill)
+    at_nodes = from_graphs_tuple(values[: batch * num_nodes + 1], nodes, fill)
+    number = {
+        ends: index for index, ends in enumerate(zip(senders.tolist(), receivers.tolist(), strict=True))
+    }
+    here = range(num_nodes - 1)
+    columns = []
+    for dr, dc in moves:
+        if (dr, dc) == (0, 0):
+            columns.append(at_nodes[:, :-1])
+            continue
+        on_board = [0 <= node // side + dr < side and 0 <= node % side + dc < side for node in here]
+        ends = [
+            (node, node + dr * side + dc) if fine else None for node, fine in zip(here, on_board, strict=True)
+        ]
+        which = np.array([len(number) if end is None else number[end] for end in ends])
+        columns.append(jnp.pad(at_edges, ((0, 0), (0, 1)), constant_values=fill)[:, which])
+    return jnp.concatenate([*columns, at_nodes[:, -1:]], axis=1)
 
 
 def _graph_index(nodes: Array) -> Array:

@@ -10,10 +10,11 @@ import jax
 import jax.numpy as jnp
 
 from saz_jax.config import SubgraphConfig
+from saz_jax.games.actions import PLACING, within
 from saz_jax.graphs.priors import combine, legal_logits
-from saz_jax.graphs.subgraphs import sample_subgraphs, scatter_max, scatter_mean, subgraph_counts
+from saz_jax.graphs.subgraphs import sample_subgraph, subgraph_counts
 from saz_jax.graphs.topology import live_nodes, observe
-from saz_jax.types import Array, EvaluateFn, Evaluation, GameState, Network, Variables
+from saz_jax.types import Array, EvaluateFn, Evaluation, GameState, Network, Steps, Variables
 
 
 def whole_board(network: Network) -> EvaluateFn:
@@ -27,35 +28,45 @@ def whole_board(network: Network) -> EvaluateFn:
     return evaluate
 
 
-def subgraph_ensemble(network: Network, config: SubgraphConfig, max_size: int) -> EvaluateFn:
+def subgraph_ensemble(
+    network: Network, config: SubgraphConfig, max_size: int, moves: Steps = PLACING
+) -> EvaluateFn:
     """The network on the whole board and on sampled subgraphs; the value is the whole board's (Sec. 3.2).
 
+    A move along an edge belongs to the subgraphs that hold both of its ends; `moves` are those of the game.
     The subgraphs of a state follow from the key and the state's place in the batch.  The passes run one after
-    another, as many as the largest board of the batch asks for: memory stays that of one pass, and
-    small boards do not pay for their padding.
+    another, the whole board first, as many as the largest board of the batch asks for: memory is that of one
+    pass, however many there are, and small boards do not pay for their padding.
     """
     counts = subgraph_counts(config, max_size)
-    scatter = {"mean": scatter_mean, "max": scatter_max}[config.pool]
+    # Pooled pass by pass, to what `scatter_mean` and `scatter_max` say of all passes at once.
+    pool = {"mean": jnp.add, "max": jnp.maximum}[config.pool]
 
     def evaluate(variables: Variables, key: Array, states: GameState) -> Evaluation:
         keys = jax.vmap(jax.random.fold_in, (None, 0))(key, jnp.arange(len(states.size)))
-        live = jax.vmap(live_nodes)(states)
-        sample = functools.partial(sample_subgraphs, config=config, max_size=max_size)
-        subgraphs = jax.vmap(sample, out_axes=1)(keys, live)
-        nodes = jnp.concatenate([live[None], subgraphs])
+        live, observations = jax.vmap(live_nodes)(states), observe(states)
+        sample = functools.partial(sample_subgraph, config=config, max_size=max_size)
 
-        def ask(which: Any) -> Evaluation:
-            return network.infer(variables, observe(states), nodes[which])
+        def nodes_of(which: Any) -> Array:
+            subgraphs = jax.vmap(sample, (0, None, 0))
+            return jax.lax.cond(which > 0, lambda: subgraphs(keys, which - 1, live), lambda: live)
 
-        def infer(which: Any, passes: Evaluation) -> Evaluation:
-            return jax.tree.map(lambda old, new: old.at[which].set(new), passes, ask(which))
+        def ask(which: Any, known: tuple[Evaluation, Array, Array]) -> tuple[Evaluation, Array, Array]:
+            whole, pooled, count = known
+            nodes = nodes_of(which)
+            said = network.infer(variables, observations, nodes)
+            whole = jax.tree.map(functools.partial(jnp.where, which > 0), whole, said)
+            held = within(nodes, moves) & (which > 0)
+            pooled = pool(pooled, jnp.where(held, jax.nn.softmax(said.logits), 0))
+            return whole, pooled, count + held
 
-        one = jax.eval_shape(ask, 0)
-        empty = jax.tree.map(lambda x: jnp.zeros((len(nodes), *x.shape), x.dtype), one)
-        num_passes = 1 + jnp.asarray(counts)[states.points.sum((1, 2))].max()
-        passes = jax.lax.fori_loop(0, num_passes, infer, empty)
-        p2 = scatter(jax.nn.softmax(passes.logits[1:]), subgraphs)
-        whole = jax.tree.map(lambda x: x[0], passes)
+        one = jax.eval_shape(network.infer, variables, observations, live)
+        nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), one)
+        unseen = jnp.zeros_like(nothing.logits), jnp.zeros(nothing.logits.shape, jnp.int32)
+        passes = 1 + jnp.asarray(counts)[states.points.sum((1, 2))].max()
+        whole, p2, count = jax.lax.fori_loop(0, passes, ask, (nothing, *unseen))
+        if config.pool == "mean":
+            p2 = p2 / jnp.maximum(count, 1)
         prior = combine(jax.nn.log_softmax(whole.logits), p2, states.legal, config.combine)
         return whole._replace(logits=prior)
 

@@ -7,12 +7,16 @@ import dataclasses
 import functools
 from collections.abc import Callable, Iterable
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
 from saz_jax.config import ModelConfig, SubgraphConfig
 from saz_jax.config.registry import MODELS, NETWORKS
+from saz_jax.games.actions import PLACING
 from saz_jax.graphs.subgraphs import smallest_side
+from saz_jax.graphs.topology import live_nodes, observe
 from saz_jax.models.evaluators import sliding_window, subgraph_ensemble, whole_board
 from saz_jax.networks.registry import make_network_of
 from saz_jax.types import Array, EvaluateFn, Evaluation, Game, GameState, Model, Network, Variables
@@ -47,6 +51,8 @@ def make_model(config: ModelConfig, game: Game) -> Model:
     config = with_own_settings(config)
     model = entry.make(make_network_of(config.network, game), config, game)
     model = dataclasses.replace(model, name=config.name)
+    if game.moves != PLACING:
+        check_actions(model.network, NETWORKS.name_of(config.network), game)
     smallest, _ = model.sizes
     if smallest > game.max_size:
         raise ValueError(
@@ -59,6 +65,21 @@ def make_model(config: ModelConfig, game: Game) -> Model:
         evaluate=_checked(model, model.evaluate, game.max_size),
         evaluate_once=_checked(model, once, game.max_size) if once else None,
     )
+
+
+def check_actions(network: Network, name: str, game: Game) -> None:
+    """Raise `ValueError` unless the network gives a logit for each action of the game; computes nothing."""
+
+    def infer(key: Array, shape: Array) -> Evaluation:
+        states = jax.vmap(game.init)(shape)
+        return network.infer(network.init(key), observe(states), jax.vmap(live_nodes)(states))
+
+    said = jax.eval_shape(infer, jax.random.key(0), jax.ShapeDtypeStruct((1,), jnp.int32))
+    if said.logits.shape != (1, game.num_actions):
+        raise ValueError(
+            f"network {name} gives {said.logits.shape[1]} logits, and {game.name} has {game.num_actions} "
+            f"actions, moves along edges; use gin, fcn or cnn, or let it read `game.moves`"
+        )
 
 
 def with_own_settings(config: ModelConfig) -> ModelConfig:
@@ -104,7 +125,7 @@ def alone(network: Network, config: ModelConfig, game: Game) -> Model:
 def with_subgraphs(network: Network, config: ModelConfig, game: Game) -> Model:
     """The network on the whole board and on sampled subgraphs (SAZ and model 2)."""
     sizes = (max(network.sizes[0], smallest_side(config.ensemble)), network.sizes[1])
-    evaluate = subgraph_ensemble(network, config.ensemble, game.max_size)
+    evaluate = subgraph_ensemble(network, config.ensemble, game.max_size, game.moves)
     return Model(network, evaluate, sizes, evaluate_once=whole_board(network))
 
 
@@ -116,6 +137,8 @@ def subgraphs_only(network: Network, config: ModelConfig, game: Game) -> Model:
 
 def slid(network: Network, config: ModelConfig, game: Game) -> Model:
     """A network for one small side, slid over the board (model 5)."""
+    if game.moves != PLACING:
+        raise ValueError(f"model5 cannot slide over {game.name}, whose moves have two ends; use model3")
     side, largest = network.sizes
     if side != largest:
         raise ValueError("model5 slides a network for one board side, such as the CNN; use model3 for others")

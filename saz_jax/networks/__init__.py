@@ -1,4 +1,4 @@
-"""The networks: the paper's GIN and CNN, a masked fully-convolutional rival, and those of other people."""
+"""The networks: the paper's GIN and CNN, a masked fully-convolutional rival, and registered ones."""
 
 from saz_jax.networks.cnn import make_cnn
 from saz_jax.networks.fcn import make_fcn

@@ -1,4 +1,4 @@
-"""Checks of network settings and inputs that speak before flax does."""
+"""Checks of network settings and inputs, with clearer messages than flax's."""
 
 import typing
 from typing import Any, Literal
@@ -8,7 +8,7 @@ from saz_jax.storage.named_arrays import mismatch
 from saz_jax.types import Array, Observation, Variables
 
 MAX_DEPTH, MAX_WIDTH = 200, 65536
-"""Beyond these a network is a mistake, or a file that was made to keep its reader busy."""
+"""Larger numbers are a mistake, or a crafted file that would keep its reader busy."""
 
 
 def check_config(config: Any, max_size: int | None = None) -> None:

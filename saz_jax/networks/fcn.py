@@ -1,4 +1,4 @@
-"""A masked fully-convolutional residual network with global pooling: what a practitioner would pick today.
+"""A masked fully-convolutional residual network with global pooling: a strong modern baseline.
 
 Every layer treats a point by what lies around it and by pooled sums over the present points, so the same
 weights read every board side.  Normalisation is layer norm over the channels of each point: nothing
@@ -11,13 +11,22 @@ import flax.linen as nn
 import jax.numpy as jnp
 
 from saz_jax.config import FCNConfig
+from saz_jax.games.actions import PLACING
 from saz_jax.networks.features import MARGIN, MARGIN_SCALE, Planes
 from saz_jax.networks.kernels.convolution import convolve
 from saz_jax.networks.network import Output, make_network
-from saz_jax.networks.nodes import each, join_board, largest, split_board, zero_absent
+from saz_jax.networks.nodes import each, join_actions, join_board, largest, split_board, zero_absent
 from saz_jax.networks.norm import EPSILON
-from saz_jax.networks.readout import CERTAINTY, TYPICAL_SIDE, extra_heads, head_init, ownership_value
-from saz_jax.types import Array, Network
+from saz_jax.networks.readout import (
+    CERTAINTY,
+    TIE,
+    TYPICAL_SIDE,
+    expected,
+    extra_heads,
+    head_init,
+    ownership_advantage,
+)
+from saz_jax.types import Array, Network, Steps
 
 
 def pool(x: Array, points: Array) -> Array:
@@ -47,9 +56,15 @@ class Block(nn.Module):
 
 
 class FCN(nn.Module):
-    """Trunk of residual blocks, then a policy per point, pass and value from the pooled board."""
+    """Trunk of residual blocks, then a policy per point, pass and value from the pooled board.
+
+    Each kind of move is a channel of the policy: the convolutions have seen both ends of a move where it
+    starts.
+    """
 
     config: FCNConfig
+    kinds: int = 1
+    """Kinds of moves."""
 
     @nn.compact
     def __call__(self, features: Array, nodes: Array, train: bool) -> Output:
@@ -68,16 +83,16 @@ class FCN(nn.Module):
 
         here = nn.Dense(channels, name="point")(x) + nn.Dense(channels, name="board")(board)[:, None, None, :]
         embedding = nn.relu(here), nn.relu(nn.Dense(channels, name="pass_board")(board))
-        point_logits = nn.Dense(1, name="policy")(embedding[0])[..., 0]
+        point_logits = nn.Dense(self.kinds, name="policy")(embedding[0])
         pass_logit = nn.Dense(1, name="pass")(embedding[1])[..., 0]
         heads = extra_heads(self.config)
         more = {}
         for name in heads:
-            head = nn.Dense(1, kernel_init=head_init(name), name=name)
-            said = each(lambda z: z[..., 0], each(head, embedding))
-            more[name] = join_board(said)
+            width = 1 if name == "ownership" else self.kinds
+            said = each(nn.Dense(width, kernel_init=head_init(name), name=name), embedding)
+            more[name] = join_actions(said[0], said[1][..., 0])
             if name == "ownership":
-                owned = jnp.where(points, jnp.tanh(said[0]), 0)
+                owned = jnp.where(points, jnp.tanh(said[0][..., 0]), 0)
                 more |= {"ownership": owned, "score": owned.sum((1, 2))}
         if self.config.readout == "ownership":
             certainty = self.param(CERTAINTY, nn.initializers.zeros, (2,))
@@ -85,16 +100,22 @@ class FCN(nn.Module):
             final = more["score"]
             if self.config.features == "stones_legal_margin":
                 final += dummy[:, MARGIN] * MARGIN_SCALE
-            value = ownership_value(final, filled, points.sum((1, 2)), certainty)
+            advantage = ownership_advantage(final, filled, points.sum((1, 2)), certainty)
         else:
             hidden = nn.relu(nn.Dense(channels, name="value_board")(board))
-            value = jnp.tanh(nn.Dense(1, name="value")(hidden)[:, 0])
-        return Output(join_board(embedding), join_board((point_logits, pass_logit)), value, more)
+            advantage = nn.Dense(1, name="value")(hidden)[:, 0]
+        value, outcomes = expected(
+            advantage, nn.Dense(1, name=TIE)(board)[:, 0] if self.config.outcomes else None
+        )
+        if outcomes is not None:
+            more["outcomes"] = outcomes
+        return Output(join_board(embedding), join_actions(point_logits, pass_logit), value, more)
 
 
-def make_fcn(config: FCNConfig, max_size: int, planes: Planes = ()) -> Network:
+def make_fcn(config: FCNConfig, max_size: int, planes: Planes = (), moves: Steps = PLACING) -> Network:
     """The network on padded boards of side `max_size`; its variables fit every board size.
 
-    planes: those of the game.
+    planes, moves: those of the game.
     """
-    return make_network(FCN(config), FCN.__call__, max_size, planes=planes, heads=extra_heads(config))
+    module, heads = FCN(config, len(moves)), extra_heads(config)
+    return make_network(module, FCN.__call__, max_size, planes=planes, heads=heads, moves=moves)

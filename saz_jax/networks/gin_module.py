@@ -10,15 +10,20 @@ is the untyped layer again.  The outputs of all layers, not the input features, 
 pass through two fully-connected layers (norm, ReLU, dropout); their result is the node's embedding.  The
 policy head gives one logit per node (the dummy node's is pass), the value head one number per node, of which
 the mean over all present nodes, dummy included, goes through tanh; `readout.py` has other ways to read it.
+
+Where stones are moved, a move from i to j along an edge of type t is read from the embeddings e of both ends:
+    logit(i -> j, t) = l_i + w_t . ReLU(P e_i + Q e_j + b_t)
+with l_i the policy head's number at i.
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import flax.linen as nn
 import jax.numpy as jnp
 
 from saz_jax.config import GINConfig
+from saz_jax.games.board import COMPASS8
 from saz_jax.graphs.topology import NUM_EDGE_TYPES
 from saz_jax.networks.kernels.product import product
 from saz_jax.networks.neighbours import SELF, Neighbours
@@ -26,6 +31,27 @@ from saz_jax.networks.nodes import Nodes, along_features, each, zero_absent
 from saz_jax.networks.norm import CentredDense, CentredNorm, MaskedBatchNorm
 from saz_jax.networks.readout import CERTAINTY, head_init, node_heads
 from saz_jax.types import Array
+
+EDGE_WIDTH = 32
+"""D, the width of the edge head."""
+
+
+class EdgeHead(NamedTuple):
+    """What both ends of every edge have to say about a move along it."""
+
+    start: Nodes
+    """float32[..., D]: P e, by the nodes where moves start."""
+    end: Nodes
+    """float32[..., D]: Q e, by the nodes where they end."""
+    bias: Array
+    """float32[8, D]: b by edge type."""
+    weight: Array
+    """float32[8, D]: w by edge type."""
+
+    def logit(self, start: Array, end: Array, edge_type: Any) -> Array:
+        """float32[...]: the second term of a move's logit, from float32[..., D] at its ends."""
+        bias, weight = (jnp.broadcast_to(x[edge_type], start.shape) for x in (self.bias, self.weight))
+        return (nn.relu(start + end + bias) * weight).sum(-1)
 
 
 class NodeOutput(NamedTuple):
@@ -40,7 +66,9 @@ class NodeOutput(NamedTuple):
     heads: Mapping[str, Nodes]
     """float32[...] by name: what the other heads say."""
     certainty: Array | None
-    """float32[2]: what a sum of ownership is worth; see `readout.ownership_value`."""
+    """float32[2]: what a sum of ownership is worth; see `readout.ownership_advantage`."""
+    edges: Mapping[str, EdgeHead]
+    """By name, for `logits` and the other heads that speak of moves; empty where stones are placed."""
 
 
 class GINLayer(nn.Module):
@@ -77,6 +105,8 @@ class GIN(nn.Module):
     """The whole network; features: float[..., F] and present: bool[...] in the layout of `neighbours`."""
 
     config: GINConfig
+    moving: bool = False
+    """Whether moves go along edges."""
 
     @nn.compact
     def __call__(self, features: Nodes, present: Nodes, neighbours: Neighbours, train: bool) -> NodeOutput:
@@ -102,6 +132,20 @@ class GIN(nn.Module):
             more[name] = each(lambda z: z[..., 0], each(head, x))
         reads_ownership = self.config.readout == "ownership"
         certainty = self.param(CERTAINTY, nn.initializers.zeros, (2,)) if reads_ownership else None
+        edges = {}
+        if self.moving:
+            spoken = ("logits", *(name for name in more if name in ("reply", "soft")))
+            edges = {name: self._edge_head(name, x) for name in spoken}
         return NodeOutput(
-            x, each(lambda z: z[..., 0], heads), each(lambda z: z[..., 1], heads), more, certainty
+            x, each(lambda z: z[..., 0], heads), each(lambda z: z[..., 1], heads), more, certainty, edges
         )
+
+    def _edge_head(self, name: str, x: Nodes) -> EdgeHead:
+        start, end = (
+            each(nn.Dense(EDGE_WIDTH, use_bias=False, dot_general=product, name=f"{name}_{which}"), x)
+            for which in ("start", "end")
+        )
+        shape = (len(COMPASS8), EDGE_WIDTH)
+        bias = self.param(f"{name}_edge_bias", nn.initializers.zeros, shape)
+        weight = self.param(f"{name}_edge_weight", nn.initializers.lecun_normal(in_axis=1, out_axis=0), shape)
+        return EdgeHead(start, end, jnp.asarray(bias), jnp.asarray(weight))

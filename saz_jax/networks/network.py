@@ -1,4 +1,4 @@
-"""From a flax module to the `Network` record that everybody else holds."""
+"""From a flax module to the `Network` record that the other layers use."""
 
 import functools
 from collections.abc import Callable, Mapping
@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from saz_jax.games.actions import PLACING, within
 from saz_jax.networks.checks import check_boards, check_config, check_variables
 from saz_jax.networks.features import Planes, node_features, num_features
 from saz_jax.networks.kernels.chunks import CONVOLUTION_NODES, in_chunks
-from saz_jax.types import Array, Evaluation, Network, Observation, Variables
+from saz_jax.types import Array, Evaluation, Network, Observation, Steps, Variables
 
 
 class Output(NamedTuple):
@@ -19,11 +20,11 @@ class Output(NamedTuple):
     embedding: Array
     """float32[B, V, H]: every node before the heads."""
     logits: Array
-    """float32[B, V]: any value at absent nodes."""
+    """float32[B, A]: any value at actions with an absent end."""
     value: Array
     """float32[B]: in [-1, 1], seen by the player to move."""
     more: Mapping[str, Array] = {}
-    """Optional fields of `Evaluation` by name; `reply` and `soft` may hold any value at absent nodes."""
+    """Optional fields of `Evaluation` by name; `reply` and `soft` are as `logits`."""
 
 
 ReadBoards = Callable[[Any, Array, Array, bool], Output]
@@ -39,19 +40,20 @@ def make_network(
     chunk_nodes: int = CONVOLUTION_NODES,
     planes: Planes = (),
     heads: tuple[str, ...] = (),
+    moves: Steps = PLACING,
 ) -> Network:
     """The network of a flax module whose `config` names its features, with its inputs checked.
 
     `read` runs the module on boards; `init_side` is a padded side on which its variables can be made,
-    `chunk_nodes` how many nodes a CPU reads at a time, `planes` are the features that the game adds, and
-    `heads` as in `Network`.
+    `chunk_nodes` how many nodes a CPU reads at a time, `planes` are the features that the game adds, `moves`
+    its kinds of moves, and `heads` as in `Network`.
     """
     check_config(module.config, max_size)
     kind = module.config.features
 
     def init(key: Array) -> Variables:
         num_nodes = init_side * init_side + 1
-        features = jnp.zeros((1, num_nodes, num_features(kind, len(planes))))
+        features = jnp.zeros((1, num_nodes, num_features(kind, len(planes), len(moves))))
         return module.init(key, features, jnp.ones((1, num_nodes), bool), False, method=read)
 
     @functools.cache
@@ -64,7 +66,7 @@ def make_network(
         return node_features(seen, kind, planes)
 
     def evaluate(variables: Variables, features: Array, nodes: Array) -> Evaluation:
-        return _evaluation(module.apply(variables, features, nodes, False, method=read), nodes)
+        return _evaluation(module.apply(variables, features, nodes, False, method=read), within(nodes, moves))
 
     def infer(variables: Variables, seen: Observation, nodes: Array) -> Evaluation:
         features = inputs(variables, seen, nodes)
@@ -78,7 +80,7 @@ def make_network(
         output, updated = module.apply(
             variables, features, nodes, True, method=read, rngs={"dropout": key}, mutable=["batch_stats"]
         )
-        return _evaluation(output, nodes), {**variables, **updated}
+        return _evaluation(output, within(nodes, moves)), {**variables, **updated}
 
     def embed(variables: Variables, seen: Observation, nodes: Array) -> Array:
         features = inputs(variables, seen, nodes)
@@ -87,9 +89,11 @@ def make_network(
     return Network(init, infer, fit, embed, sizes, heads)
 
 
-def _evaluation(output: Output, nodes: Array) -> Evaluation:
+def _evaluation(output: Output, present: Array) -> Evaluation:
+    """`present`: bool[B, A]."""
+
     def masked(logits: Array) -> Array:
-        return jnp.where(nodes, logits, jnp.finfo(logits.dtype).min)
+        return jnp.where(present, logits, jnp.finfo(logits.dtype).min)
 
     more = {name: masked(x) if name in ("reply", "soft") else x for name, x in output.more.items()}
     return Evaluation(masked(output.logits), output.value, **more)

@@ -34,6 +34,12 @@ def join_board(nodes: Nodes) -> Array:
     return jnp.concatenate([points.reshape(points.shape[0], -1, *points.shape[3:]), dummy[:, None]], axis=1)
 
 
+def join_actions(points: Array, dummy: Array) -> Array:
+    """[B, A]: points [B, N, N, kinds], a number for each kind of move that starts there, and pass [B]."""
+    by_kind = jnp.moveaxis(points, -1, 1)
+    return jnp.concatenate([by_kind.reshape(len(points), -1), dummy[:, None]], axis=1)
+
+
 def zero_absent(x: Array, present: Array) -> Array:
     """x: [..., F] with zeros where present: bool[...] is False."""
     return jnp.where(present[..., None], x, 0)

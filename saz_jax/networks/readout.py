@@ -1,14 +1,17 @@
-"""From what a network says about every node to the value of a position.
+"""From what a network says about every node to the value of a position, the tanh of its advantage.
 
-    mean        tanh(mean of v)                                       over all present nodes
-    dummy       tanh(v of the dummy node)
-    scaled      tanh(mean of v + mean of w * (side - 10) / 10)        over the points, as all below
-    max         tanh(largest v)
-    ownership   tanh(softplus(a + b * share of filled points) * sum of o / side)
+    mean        mean of v                                       over all present nodes
+    dummy       v of the dummy node
+    scaled      mean of v + mean of w * (side - 10) / 10        over the points, as all below
+    max         largest v
+    ownership   softplus(a + b * share of filled points) * sum of o / side
 
 v, w and o are numbers per node, o within -1 and 1; a and b are learned, and side is the root of the number of
 points.  Where the network is told the margin (Go's komi), it is added to the sum of o.  A sum of ownership
 counts points, so it means the same on boards of every size; what it is worth depends on how much is open.
+
+Where the network says how likely a win, a tie and a loss are, it is by the softmax of advantage, t and minus
+advantage, t being another number.  Without ties (t = -inf) the value that one expects is the tanh again.
 """
 
 from collections.abc import Callable
@@ -28,10 +31,12 @@ CERTAINTY = "certainty"
 """Name of the parameters a and b."""
 SCALED = "scaled_value"
 """Name of the head that says w."""
+TIE = "tie"
+"""Name of the head that says t."""
 
 
 class Pooling(NamedTuple):
-    """How the nodes of each graph are taken together, whatever their layout; absent nodes hold zeros."""
+    """How the nodes of each graph are pooled, whatever their layout; absent nodes hold zeros."""
 
     total: Callable[[Nodes], Array]
     """float32[...] per node -> float32[graphs]"""
@@ -48,6 +53,8 @@ class Reading(NamedTuple):
     """float32[...]: 0 at absent and dummy nodes."""
     score: Array | None
     """float32[graphs]"""
+    outcomes: Array | None
+    """float32[graphs, 3]"""
 
 
 def extra_heads(config: Any) -> tuple[str, ...]:
@@ -62,7 +69,8 @@ def extra_heads(config: Any) -> tuple[str, ...]:
 
 def node_heads(config: Any) -> tuple[str, ...]:
     """The numbers per node that these settings ask for, beside logit and value."""
-    return (*extra_heads(config), *([SCALED] if config.readout == "scaled" else []))
+    needed = {SCALED: config.readout == "scaled", TIE: config.outcomes}
+    return (*extra_heads(config), *(name for name, is_needed in needed.items() if is_needed))
 
 
 def head_init(name: str) -> Any:
@@ -70,11 +78,19 @@ def head_init(name: str) -> Any:
     return nn.initializers.zeros if name == "ownership" else nn.initializers.lecun_normal()
 
 
-def ownership_value(total: Array, filled: Array, points: Array, certainty: Array) -> Array:
-    """The value of a sum of ownership on boards of so many points, of which `filled` hold a stone."""
+def ownership_advantage(total: Array, filled: Array, points: Array, certainty: Array) -> Array:
+    """That of a sum of ownership on boards of so many points, of which `filled` hold a stone."""
     points = jnp.maximum(points, 1)
     slope = jax.nn.softplus(certainty[0] + certainty[1] * filled / points)
-    return jnp.tanh(slope * total / jnp.sqrt(points))
+    return slope * total / jnp.sqrt(points)
+
+
+def expected(advantage: Array, tie: Array | None) -> tuple[Array, Array | None]:
+    """(value, outcomes) of an advantage, and of t if ties are told apart."""
+    if tie is None:
+        return jnp.tanh(advantage), None
+    outcomes = jax.nn.log_softmax(jnp.stack([advantage, tie, -advantage], axis=-1))
+    return jnp.exp(outcomes[..., 0]) - jnp.exp(outcomes[..., 2]), outcomes
 
 
 def read_nodes(
@@ -98,23 +114,24 @@ def read_nodes(
         ownership = each(lambda o, here: jnp.where(here, jnp.tanh(o), 0), output.heads["ownership"], points)
         score = pooling.total(ownership)
     if readout == "mean":
-        value = jnp.tanh(mean(output.value, present))
+        advantage = mean(output.value, present)
     elif readout == "dummy":
-        value = jnp.tanh(mean(output.value, each(jnp.logical_and, present, dummies)))
+        advantage = mean(output.value, each(jnp.logical_and, present, dummies))
     elif readout == "scaled":
         side = jnp.sqrt(_count(points, pooling))
         scaled = mean(output.heads[SCALED], points) * (side - TYPICAL_SIDE) / TYPICAL_SIDE
-        value = jnp.tanh(mean(output.value, points) + scaled)
+        advantage = mean(output.value, points) + scaled
     elif readout == "max":
-        value = jnp.tanh(pooling.largest(output.value, points))
+        advantage = pooling.largest(output.value, points)
     else:
         assert score is not None
         final = score
         if config.features == "stones_legal_margin":
             final += mean(each(lambda x: x[..., MARGIN], features), points) * MARGIN_SCALE
         filled = total(each(lambda x: jnp.abs(x[..., 0]), features), points)
-        value = ownership_value(final, filled, _count(points, pooling), output.certainty)
-    return Reading(value, ownership, score)
+        advantage = ownership_advantage(final, filled, _count(points, pooling), output.certainty)
+    value, outcomes = expected(advantage, mean(output.heads[TIE], points) if config.outcomes else None)
+    return Reading(value, ownership, score, outcomes)
 
 
 def _count(where: Nodes, pooling: Pooling) -> Array:

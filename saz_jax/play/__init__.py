@@ -18,7 +18,7 @@ _HOMES = {
     "Session": "session",
     "Setup": "session",
 }
-"""Imported when they are first asked for: the faces answer before jax is there."""
+"""Imported on first use: the faces answer before jax is imported."""
 
 
 def __getattr__(name: str) -> Any:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import IO, TYPE_CHECKING, Any
 
-from saz_jax.coordinates import gomocup_point, read_gomocup_point
+from saz_jax.coordinates import gomocup_point, placed, read_gomocup_point
 from saz_jax.play.clock import Clock
 from saz_jax.play.lines import Face, log
 
@@ -21,7 +21,7 @@ OWN, THEIRS = "1", "2"
 FREESTYLE = 0
 """The value of INFO rule for our rules: five or more in a row win."""
 HAND_MEMORY = 350 * 2**20
-"""Bytes of memory below which a limit is refused: jax and the network alone take more."""
+"""Bytes that jax and the network take; what a limit leaves beyond them is for the tree."""
 
 
 class Gomocup(Face):
@@ -32,7 +32,7 @@ class Gomocup(Face):
     ):
         super().__init__(open_session, lines, out)
         self._about = f'name="{name}", version="{version}", author="the saz_jax authors", country="-"'
-        self._size: int | None = None
+        self._sides: tuple[int, int] | None = None  # rows and columns
         self._board: list[str] | None = None
         self._swap = False
         self._limits: dict[str, float] = {}
@@ -62,17 +62,17 @@ class Gomocup(Face):
         self.say(self._about)
 
     def _do_start(self, rest: str) -> None:
-        found = re.fullmatch(r"[0-9]{1,9}", rest)
-        if not found or not SMALLEST <= int(rest) <= LARGEST:
-            raise ValueError(f"unsupported size; sides from {SMALLEST} to {LARGEST} are played")
-        self._size, self._pending = int(rest), True
-        self.say("OK")
+        self._begin(rest, rest)
 
     def _do_rectstart(self, rest: str) -> None:
-        found = re.fullmatch(r"([0-9]{1,9})\s*,\s*([0-9]{1,9})", rest)
-        if not found or found[1] != found[2]:
-            raise ValueError("rectangular boards are not supported")
-        self._do_start(found[1])
+        width, _, height = rest.partition(",")
+        self._begin(height.strip(), width.strip())
+
+    def _begin(self, rows: str, columns: str) -> None:
+        if not all(re.fullmatch(r"[0-9]{1,9}", n) and SMALLEST <= int(n) <= LARGEST for n in (rows, columns)):
+            raise ValueError(f"unsupported size; sides from {SMALLEST} to {LARGEST} are played")
+        self._sides, self._pending = (int(rows), int(columns)), True
+        self.say("OK")
 
     def _do_restart(self, rest: str) -> None:
         self._started()
@@ -125,16 +125,19 @@ class Gomocup(Face):
 
     # What they share.
 
-    def _started(self) -> int:
-        if self._size is None:
+    def _started(self) -> tuple[int, int]:
+        if self._sides is None:
             raise ValueError("no board; START comes first")
-        return self._size
+        return self._sides
 
     def _session(self) -> "Session":
         """The game, set up as START asked for."""
-        size, session = self._started(), self.later.get()
+        (rows, columns), session = self._started(), self.later.get()
         if self._pending:
-            session.restart(size=size, max_size=None)
+            limit = self._limits.get("max_memory", 0)
+            # A tree is copied when it is planted and when a part of it is kept.
+            room = {"tree_bytes": max(limit - HAND_MEMORY, 0) / 3} if limit > 0 else {}
+            session.restart(shape=f"{rows}x{columns}", max_size=None, **room)
             self._pending = False
         return session
 
@@ -154,7 +157,7 @@ class Gomocup(Face):
             main=None if left is None or match <= 0 else max(left, 0) / 1000,
         )
         analysis = session.move()
-        point = session.point(analysis.action)
+        point = placed(session.point(analysis.action))
         assert point is not None
         self.say(gomocup_point(point))
 
@@ -193,11 +196,11 @@ class Gomocup(Face):
 
     def _swap2(self, lines: list[str]) -> None:
         """Opening by swap2: three stones, then a choice; ours is balanced by taste, not by search."""
-        size = self._started()
-        points = [read_gomocup_point(line, size) for line in lines]
-        middle = size // 2
+        sides = self._started()
+        points = [read_gomocup_point(line, max(sides)) for line in lines]
+        y, x = (side // 2 for side in sides)
         if not points:
-            self.say(f"{middle},{middle} {middle - 1},{middle - 2} {middle + 2},{middle - 1}")
+            self.say(f"{x},{y} {x - 1},{y - 2} {x + 2},{y - 1}")
         elif len(points) in (3, 5):
             session = self._session()
             session.restart()
@@ -210,7 +213,7 @@ class Gomocup(Face):
             if analysis.value is not None and analysis.value < 0:
                 self.say("SWAP")
             else:
-                point = session.point(analysis.action)
+                point = placed(session.point(analysis.action))
                 assert point is not None
                 session.play(point)
                 self.say(gomocup_point(point))

@@ -2,7 +2,7 @@
 
 With analysis as Lizzie, KataGo and Sabaki ask for it, and with GoGui's rules extension, through which GoGui
 shows other games than Go.  Vertices count rows from the bottom, those of games on squares (Othello) from the
-top, as the GTP programs for Othello do.
+top, as the GTP programs for Othello do.  A move from one point to another is B2-C3.
 """
 
 import math
@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from saz_jax.coordinates import GTP_COLUMNS, Point, gtp_vertex, read_gtp_vertex
+from saz_jax.coordinates import GTP_COLUMNS, Move, ends, gtp_move, read_gtp_move
 from saz_jax.play.budget import Budget
 from saz_jax.play.clock import Clock
 from saz_jax.play.lines import Face
@@ -23,6 +23,8 @@ DARK = {"b", "black"}
 LIGHT = {"w", "white"}
 LARGEST = len(GTP_COLUMNS)
 """Vertices have no letters for larger boards."""
+HOLE = "#"
+"""How a drawing shows that there is no point."""
 DEFAULT_INTERVAL = 1.0
 """Seconds between two lines of an analysis."""
 
@@ -88,7 +90,7 @@ class GTP(Face):
             "printsgf": self._printsgf,
             "gogui-rules_game_id": lambda words: self.session.game.name.capitalize(),
             "gogui-rules_board": self._board,
-            "gogui-rules_board_size": lambda words: str(self.session.size),
+            "gogui-rules_board_size": self._board_size,
             "gogui-rules_legal_moves": self._legal_moves,
             "gogui-rules_side_to_move": lambda words: "black" if self.session.to_play == 1 else "white",
             "gogui-rules_final_result": self._final_result,
@@ -147,10 +149,16 @@ class GTP(Face):
         return ""
 
     def _rectangular_boardsize(self, words: list[str]) -> str:
-        width = _whole(words, 0, "rectangular_boardsize takes a width and a height")
-        if width != _whole(words, 1, "rectangular_boardsize takes a width and a height"):
-            raise Failure("unacceptable size: only square boards are played")
-        return self._boardsize(words[:1])
+        width, height = (_whole(words, index, "it takes a width and a height") for index in range(2))
+        if width == height:
+            return self._boardsize(words[:1])
+        if max(width, height) > LARGEST:
+            raise Failure(f"unacceptable size: vertices end at side {LARGEST}")
+        try:
+            self.session.restart(shape=f"{height}x{width}", max_size=None)
+        except ValueError as error:
+            raise Failure(f"unacceptable size: {error}") from error
+        return ""
 
     def _clear_board(self, words: list[str]) -> str:
         self.session.restart()
@@ -192,7 +200,14 @@ class GTP(Face):
             self.session.resign(colour)
             return ""
         try:
-            self.session.play(self._point(words[1]), colour)
+            point = self._point(words[1])
+        except ValueError as error:
+            raise Failure(f"illegal move: {error}") from error
+        if point not in self.session.legal_points() and colour == self.session.to_play:
+            # Our own names of points count rows from the top, so the session's words would mislead.
+            raise Failure(f"illegal move: {self._vertex(point)} cannot be played by {_name(colour)}")
+        try:
+            self.session.play(point, colour)
         except ValueError as error:
             raise Failure(f"illegal move: {error}") from error
         return ""
@@ -229,9 +244,9 @@ class GTP(Face):
 
     def _showboard(self, words: list[str]) -> str:
         session = self.session
-        head = "   " + " ".join(GTP_COLUMNS[: session.size])
         rows = session.drawing().split("\n")
-        numbers = [self._vertex((row, 0))[1:] for row in range(session.size)]
+        head = "   " + " ".join(GTP_COLUMNS[: len(rows[0])])
+        numbers = [self._vertex((row, 0))[1:] for row in range(len(rows))]
         drawn = [f"{number:>2} {' '.join(row)}" for number, row in zip(numbers, rows, strict=True)]
         turn = session.result() or f"{'black (X)' if session.to_play == 1 else 'white (O)'} to play"
         return "\n".join(["", head, *drawn, turn])
@@ -251,7 +266,7 @@ class GTP(Face):
         if words[0] != "alive":  # the board is scored as it stands
             return ""
         board = self.session.view.board
-        stones = ((row, column) for row in range(len(board)) for column in range(len(board)))
+        stones = ((row, column) for row in range(self._rows) for column in range(len(board)))
         return "\n".join(self._vertex(point) for point in stones if board[point])
 
     def _loadsgf(self, words: list[str]) -> str:
@@ -278,9 +293,14 @@ class GTP(Face):
 
     def _board(self, words: list[str]) -> str:
         session = self.session
-        rows = session.drawing().split("\n")
+        # Where there is no point GoGui shows one on which nothing is legal: it skips unknown characters.
+        rows = session.drawing().replace(HOLE, ".").split("\n")
         # The first line is the row with the highest number.
         return "\n".join(" ".join(row) for row in (rows[::-1] if self._from_top else rows))
+
+    def _board_size(self, words: list[str]) -> str:
+        rows = self.session.drawing().split("\n")
+        return str(len(rows)) if len(rows) == len(rows[0]) else f"{len(rows[0])} {len(rows)}"
 
     def _legal_moves(self, words: list[str]) -> str:
         return " ".join(self._vertex(point) for point in self.session.legal_points())
@@ -355,14 +375,23 @@ class GTP(Face):
     # Vertices.
 
     @property
+    def _rows(self) -> int:
+        return len(self.session.drawing().split("\n"))
+
+    @property
     def _from_top(self) -> bool:
         return self.session.game.stones_on == "squares"
 
-    def _vertex(self, point: Point) -> str:
-        return gtp_vertex(point, self.session.size, self._from_top)
+    def _vertex(self, point: Move) -> str:
+        return gtp_move(point, self._rows, self._from_top)
 
-    def _point(self, text: str) -> Point:
-        return read_gtp_vertex(text, self.session.size, self._from_top)
+    def _point(self, text: str) -> Move:
+        move = read_gtp_move(text, self.session.size, self._from_top)
+        missing = 0 if self._from_top else self.session.size - self._rows
+        points = [(row - missing, column) for row, column in ends(move)]
+        if len(points) == 2:
+            return points[0], points[1]
+        return points[0] if points else None
 
 
 def _whole(words: list[str], index: int, usage: str) -> int:
@@ -375,6 +404,10 @@ def _number(words: list[str], index: int, usage: str) -> float:
     if len(words) <= index or not re.fullmatch(r"[-+]?[0-9]{1,6}(\.[0-9]{0,6})?", words[index]):
         raise Failure(f"syntax error: {usage}")
     return float(words[index])
+
+
+def _name(colour: int) -> str:
+    return "black" if colour == 1 else "white"
 
 
 def _colour(words: list[str], index: int) -> int:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import IO, TYPE_CHECKING, Any
 
-from saz_jax.coordinates import read_square, square
+from saz_jax.coordinates import placed, read_square, square
 from saz_jax.play.budget import Budget
 from saz_jax.play.lines import Face, log
 
@@ -118,10 +118,10 @@ class NBoard(Face):
         self.say("status thinking")
         analysis = session.think(self._budget(), self.lines)
         for candidate in analysis.candidates[: int(rest)]:
-            line = "".join(square(session.point(action)) for action in candidate.variation)
+            line = "".join(square(placed(session.point(action))) for action in candidate.variation)
             self.say(f"search {line} {DISCS * candidate.value:.2f} 0 {len(candidate.variation)}")
         if not analysis.candidates:
-            self.say(f"search {square(session.point(analysis.action))} {self._eval(analysis)} 0 1")
+            self.say(f"search {square(placed(session.point(analysis.action)))} {self._eval(analysis)} 0 1")
         self._nodes(analysis)
         self.say("status")
 
@@ -132,9 +132,8 @@ class NBoard(Face):
         self.say("status thinking")
         # NBoard tells the move back to us if it is played.
         analysis = session.think(self._budget())
-        self.say(
-            f"=== {square(session.point(analysis.action))}/{self._eval(analysis)}/{analysis.seconds:.2f}"
-        )
+        move = square(placed(session.point(analysis.action)))
+        self.say(f"=== {move}/{self._eval(analysis)}/{analysis.seconds:.2f}")
         self._nodes(analysis)
         self.say("status")
 

@@ -12,6 +12,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from saz_jax.coordinates import ends
 from saz_jax.games.notation import column_name
 from saz_jax.play.seats import PERSON
 from saz_jax.play.terminal import Terminal, bar, best_line, outcome_text, sparkline
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT = 80, 24
 KEYS = (
     "arrows  move the cursor",
-    "enter   play there",
+    "enter   play there, or from and to",
     "p pass    u undo    r redo",
     "h hint    g let it move",
     "m show legal moves",
@@ -42,11 +43,15 @@ class Scene(NamedTuple):
     cursor: tuple[int, int]
     message: str = ""
     thinking: bool = False
+    ready: bool = True
+    """Whether everything is compiled."""
     analysis: "Analysis | None" = None
     analysed_for: int = 1
     """Whose turn it was when that analysis was made."""
     curve: tuple[float, ...] = ()
     show_legal: bool = False
+    start: tuple[int, int] | None = None
+    """Where the move starts that is being made; None: nothing is chosen yet."""
     prompt: str | None = None
 
 
@@ -66,20 +71,22 @@ def picture(session: "Session", scene: Scene, plain: bool = False) -> list[Cell]
     size, board = session.size, session.view.board
     margin = len(str(size)) + 1
     wide = 2 if size <= 26 else 3
-    legal = {point for point in session.legal_points() if point is not None} if scene.show_legal else set()
+    moves = [points for points in map(ends, session.legal_points()) if points]
+    legal = {points[-1] for points in moves if scene.show_legal and scene.start in (None, points[0])}
     head = "".join(f"{column_name(column):>{wide}}" for column in range(size))
     cells = [Cell(0, margin - 1, head)]
-    last = session.last_move
+    last = ends(session.last_move)
     for row in range(size):
         cells.append(Cell(row + 1, 0, f"{row + 1:>{margin - 1}}"))
         for column in range(size):
             point, stone = (row, column), int(board[row, column])
-            text = stones[stone]
+            text = stones[stone] if session.points[row, column] else " "
             if stone == 0 and point in legal:
                 text = "+"
             at = margin - 1 + wide * column + wide - 1
-            cells.append(Cell(row + 1, at, text, bold=stone != 0, reverse=point == scene.cursor))
-            if point == last:
+            marked = point in (scene.cursor, scene.start)
+            cells.append(Cell(row + 1, at, text, bold=stone != 0, reverse=marked))
+            if point in last:
                 cells += [Cell(row + 1, at - 1, "("), Cell(row + 1, at + 1, ")")]
     right = margin + wide * size + 3
     lines = side_panel(session, scene)
@@ -99,8 +106,8 @@ def side_panel(session: "Session", scene: Scene) -> list[str]:
         f"{session.game.name} {session.size}x{session.size}",
         f"● {setup.dark}",
         f"○ {setup.light}",
-        state + (" (thinking)" if scene.thinking else ""),
-        "",
+        state,
+        "" if not scene.thinking else "thinking ..." if scene.ready else "getting ready ...",
     ]
     if scene.analysis is not None and scene.analysis.value is not None:
         chance = (1 + scene.analysis.value * scene.analysed_for) / 2
@@ -157,6 +164,7 @@ class Screen:
             except Exception as error:  # its first move will say so again
                 self._news.put(("ready", str(error)))
 
+        self.scene = self.scene._replace(ready=False)
         self.tell("getting ready")
         threading.Thread(target=prepare, daemon=True).start()
 
@@ -182,19 +190,21 @@ class Screen:
             elif kind == "done":
                 self._thread = None
                 analysis, colour, hint = value
-                self.terminal.note(analysis, colour)
-                self.scene = self.scene._replace(
-                    analysis=analysis, analysed_for=colour, thinking=False, curve=tuple(self.terminal.curve)
-                )
+                if not hint:
+                    self.terminal.note(analysis, colour)
+                self.scene = self.scene._replace(analysis=analysis, analysed_for=colour, thinking=False)
                 move = self.session.name(self.session.point(analysis.action))
                 self.tell(f"hint: {move}" if hint else f"it played {move}")
             elif kind == "ready":
+                self.scene = self.scene._replace(ready=True)
                 self.tell(str(value))
             else:
                 self._thread = None
                 self.scene = self.scene._replace(thinking=False)
                 self.tell(str(value))
         session = self.session
+        self.terminal.forget()
+        self.scene = self.scene._replace(curve=tuple(self.terminal.curve.values()))
         if self._thread is None and not session.over and session.player(session.to_play) != PERSON:
             if self.scene.message.startswith("it cannot move"):
                 return
@@ -270,13 +280,25 @@ class Screen:
         }
         try:
             if key in (curses.KEY_ENTER, ord("\n"), ord("\r")):
-                session.play(self.scene.cursor)
-                self.tell("")
+                self._enter()
             elif name in actions:
                 self.tell("")
                 actions[name]()
         except (ValueError, OSError, ImportError) as error:
             self.tell(str(error))
+
+    def _enter(self) -> None:
+        """Plays at the cursor, or chooses the stone there to be moved."""
+        here, start = self.scene.cursor, self.scene.start
+        starts = {points[0] for points in map(ends, self.session.legal_points()) if len(points) == 2}
+        if here in starts and start != here:
+            self.scene = self.scene._replace(start=here)
+            self.tell("where to?")
+            return
+        self.scene = self.scene._replace(start=None)
+        if start != here:
+            self.session.play(here if start is None else (start, here))
+        self.tell("")
 
     def _begin_move(self) -> None:
         """The other player makes a person's move."""

@@ -11,7 +11,14 @@ from saz_jax.agents.agent import Agent, load_agent
 from saz_jax.agents.players import greedy_player, random_player
 from saz_jax.arena.engines import engine_player, is_engine
 from saz_jax.play.budget import Budget
-from saz_jax.play.thinking import EngineThinker, PlainThinker, Thinker, agent_thinker, rollout_thinker
+from saz_jax.play.thinking import (
+    MAX_TREE_BYTES,
+    EngineThinker,
+    PlainThinker,
+    Thinker,
+    agent_thinker,
+    rollout_thinker,
+)
 from saz_jax.types import Game
 
 PERSON = "person"
@@ -46,6 +53,11 @@ def own_budget(text: str, asked: Budget) -> Budget:
     return Budget(int(found[1]) if found else SHIPPED_DEFAULT)
 
 
+# Each one is made once, so that it is compiled once.
+_random = functools.cache(random_player)
+_greedy = functools.lru_cache(maxsize=32)(greedy_player)
+
+
 def make_thinker(
     text: str,
     game: Game,
@@ -53,16 +65,18 @@ def make_thinker(
     budget: Budget,
     *,
     reuse: bool = True,
+    symmetries: bool = False,
     analysis: bool = False,
+    tree_bytes: float = MAX_TREE_BYTES,
     seed: int = 0,
 ) -> Thinker | None:
     """The player that `text` names, on boards of `game`; None for a person."""
     if text == PERSON:
         return None
     if text == "random":
-        return PlainThinker(text, random_player(), seed)
+        return PlainThinker(text, _random(), seed)
     if text == "greedy":
-        return PlainThinker(text, greedy_player(game), seed)
+        return PlainThinker(text, _greedy(game), seed)
     if text.startswith("mcts"):
         found = re.fullmatch(r"mcts:([1-9]\d{0,6})", text)
         if not found:
@@ -76,5 +90,6 @@ def make_thinker(
     if text.startswith("raw:"):
         return PlainThinker(text, agent.player(game, model=model, raw=True, sizes=(size,)), seed)
     return agent_thinker(
-        text, agent, game, size, budget, model=model, reuse=reuse, analysis=analysis, seed=seed
-    )
+        text, agent, game, size, budget, model=model, reuse=reuse, symmetries=symmetries, analysis=analysis,
+        tree_bytes=tree_bytes, seed=seed,
+    )  # fmt: skip

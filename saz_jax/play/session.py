@@ -1,7 +1,8 @@
 """A game in progress: position, history, both sides, clock, analysis, records.  All faces share it.
 
 A face shows a session and hands it what its user says; it knows no rules and no search.  Points are (row,
-column) from the top left, None is pass, colours are 1 (dark) and -1 (light).  Every mistake of a user is a
+column) from the top left; a move is a point, or two points where stones are moved, and None is pass.  Colours
+are 1 (dark) and -1 (light).  Every mistake of a user is a
 `ValueError` in a sentence, and leaves the game as it was.
 """
 
@@ -12,22 +13,26 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
-from saz_jax.coordinates import Point
+from saz_jax.config.shape_text import parse_shape
+from saz_jax.coordinates import Move, ends
 from saz_jax.games import make_game
-from saz_jax.games.notation import draw, move_name, parse_move
+from saz_jax.games.actions import action_of, source_and_target
+from saz_jax.games.notation import draw, move_name, parse_move, point_name
 from saz_jax.games.registry import find_game
+from saz_jax.games.shapes import from_text, to_text
+from saz_jax.models.opinions import Opinions
 from saz_jax.play.budget import Budget
 from saz_jax.play.clock import Clock
 from saz_jax.play.passing import sensible
 from saz_jax.play.seats import PERSON, agent_of, make_thinker, own_budget
-from saz_jax.play.thinking import Analysis, Position, Report, Stop, Thinker
+from saz_jax.play.thinking import MAX_TREE_BYTES, Analysis, Position, Report, Stop, Thinker
 from saz_jax.render import sgf
 from saz_jax.types import Game, GameState
 
@@ -46,6 +51,9 @@ class Setup:
 
     game: str = "gomoku"
     size: int = 9
+    """Side of a square board."""
+    shape: str = ""
+    """The board as text, such as 7x11 or a drawing, see `config.shape_text`; "": the square of `size`."""
     options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     """The game's own options; those not given are the agents', else the game's defaults."""
     dark: str = PERSON
@@ -55,10 +63,14 @@ class Setup:
     """What a move of a player that searches may cost; default: 100 simulations."""
     reuse: bool = True
     """Keep the subtree of the moves that were played."""
+    symmetries: bool = False
+    """Average what a network says about the position at hand over the game's symmetries."""
     resign: float | None = None
     """Resign below this chance to win, such as 0.05; None: never."""
     analysis: bool = False
     """Make room for searches that run on until they are stopped."""
+    tree_bytes: float = MAX_TREE_BYTES
+    """What the tree of a search that only a clock or a person ends may take."""
     max_size: int | None = None
     """Padded side; default: the board's own."""
     seed: int = 0
@@ -95,10 +107,10 @@ class Session:
         self._open(setup)
 
     def _open(self, setup: Setup) -> None:
-        setup = dataclasses.replace(setup, game=find_game(setup.game))
+        setup = with_side(dataclasses.replace(setup, game=find_game(setup.game)))
         game = game_of(setup)
         rules = compiled(game)
-        start = rules.init(np.int32(checked_side(setup.size, game)))
+        start = rules.init(checked_board(setup, game))
         if self._thinkers:
             self.close()
         self.setup, self.game, self._rules = setup, game, rules
@@ -116,6 +128,11 @@ class Session:
     def size(self) -> int:
         """The live side."""
         return self.setup.size
+
+    @property
+    def points(self) -> np.ndarray:
+        """bool[n, n]: the points that the board has."""
+        return np.asarray(self._states[0].points)[: self.size, : self.size]
 
     @property
     def view(self) -> View:
@@ -148,43 +165,49 @@ class Session:
         return -self.resigned if self.resigned is not None else self.view.outcome
 
     @property
-    def moves(self) -> list[tuple[int, Point]]:
-        """(colour, point) of all moves, passes included."""
+    def moves(self) -> list[tuple[int, Move]]:
+        """(colour, move) of all moves, passes included."""
         colours = [view.to_play for view in self._views[:-1]]
         return [(colour, self.point(a)) for colour, a in zip(colours, self._actions, strict=True)]
 
     @property
-    def last_move(self) -> Point:
-        """The last point that was played; None at the beginning and after a pass."""
+    def last_move(self) -> Move:
+        """The last move; None at the beginning and after a pass."""
         return self.point(self._actions[-1]) if self._actions else None
 
-    def legal_points(self) -> list[Point]:
-        """All that may be played; nothing once the game is over."""
+    def legal_points(self) -> list[Move]:
+        """All moves that may be played; nothing once the game is over."""
         if self.over:
             return []
         return [self.point(action) for action in np.flatnonzero(self.view.legal).tolist()]
 
-    def point(self, action: int) -> Point:
-        """An action of the padded board as a point."""
-        row, column = divmod(int(action), self.game.max_size)
-        return None if row == self.game.max_size else (row, column)
+    def point(self, action: int) -> Move:
+        """An action of the padded board as a move."""
+        return _move(self.game, action)
 
-    def action(self, point: Point) -> int:
-        """A point as an action of the padded board; `ValueError` off the board."""
+    def action(self, point: Move) -> int:
+        """A move as an action of the padded board; `ValueError` off the board, or if no stone moves so."""
         if point is None:
             return self.game.num_actions - 1
-        row, column = point
-        if not (0 <= row < self.size and 0 <= column < self.size):
-            raise ValueError(f"({row}, {column}) is off a board of side {self.size}; count from 0")
-        return row * self.game.max_size + column
+        places = ends(point)
+        for row, column in places:
+            if not (0 <= row < self.size and 0 <= column < self.size):
+                raise ValueError(f"({row}, {column}) is off a board of side {self.size}; count from 0")
+            if not self.points[row, column]:
+                raise ValueError(f"the board has no point at ({row}, {column}); use another")
+        action = action_of(places[0], places[-1], self.game.max_size, self.game.moves)
+        if action is None:
+            told = "-".join(point_name(*place) for place in places)
+            raise ValueError(f"{told} is no move of {self.game.name}; `moves` lists those that are")
+        return action
 
-    def name(self, point: Point) -> str:
-        """A point as people write it: D3, or pass."""
-        return move_name(self.action(point), self.game.max_size)
+    def name(self, point: Move) -> str:
+        """A move as people write it: D3, B2-C3, or pass."""
+        return move_name(self.action(point), self.game.max_size, self.game.moves)
 
-    def read_move(self, text: str) -> Point:
+    def read_move(self, text: str) -> Move:
         """The inverse of `name`."""
-        return self.point(parse_move(text, self.size, self.game.max_size))
+        return self.point(parse_move(text, self.points, self.game.max_size, self.game.moves))
 
     def drawing(self) -> str:
         """The board, one line a row: X dark, O light, . empty."""
@@ -201,7 +224,7 @@ class Session:
 
     # What people do.
 
-    def play(self, point: Point, colour: int | None = None) -> None:
+    def play(self, point: Move, colour: int | None = None) -> None:
         """Plays a move; for the other side's colour, the side to move passes first if it may."""
         with self._changing():
             self._refuse_if_over()
@@ -249,7 +272,8 @@ class Session:
     def restart(self, **changes: Any) -> None:
         """A new game, with other settings if some are given: `restart(size=13, dark="gomoku")`."""
         with self._changing():
-            self._open(dataclasses.replace(self.setup, **changes))
+            square = {"shape": ""} if "size" in changes else {}
+            self._open(dataclasses.replace(self.setup, **{**square, **changes}))
 
     def set_options(self, **options: Any) -> None:
         """Other options of the game, such as the komi, from now on; the moves stay."""
@@ -282,9 +306,11 @@ class Session:
         """The text of a side's player."""
         return self.setup.dark if colour == 1 else self.setup.light
 
-    def prepare(self) -> None:
-        """Compiles what the players need, so that the first move does not wait."""
-        for text in {self.setup.dark, self.setup.light} - {PERSON}:
+    def prepare(self, players: Iterable[str] | None = None) -> None:
+        """Compiles what the players, by default those of both sides, need for a move, and playing it."""
+        after = self._rules.step(self.state, np.int32(np.argmax(self.view.legal)))
+        self._rules.look(after, self.size)
+        for text in set(players or (self.setup.dark, self.setup.light)) - {PERSON}:
             thinker = self._thinker(text)
             if thinker is not None:
                 thinker.prepare(self._position())
@@ -336,11 +362,21 @@ class Session:
                 self._undone.clear()
         return analysis
 
+    def opinions(self, player: str) -> Opinions | None:
+        """What that player's network says of this position and its subgraphs; None: it has no network."""
+        with self._lock:
+            agent, game, state, ply = agent_of(player), self.game, self.state, len(self._actions)
+        if agent is None:
+            return None
+        key = jax.random.fold_in(jax.random.key(self.setup.seed), ply)
+        return jax.device_get(agent.opinions(game)(key, state))
+
     # Records.
 
     def to_sgf(self) -> str:
         """The game as SGF, with the names of the players."""
-        text = sgf.to_sgf(self.game, self.size, self._actions, self.setup.dark, self.setup.light)
+        shape = self.points if self.setup.shape else self.size
+        text = sgf.to_sgf(self.game, shape, self._actions, self.setup.dark, self.setup.light)
         if self.resigned is not None:
             return text.replace("SZ[", f"RE[{self.result()}]SZ[", 1)
         return text
@@ -350,16 +386,32 @@ class Session:
         file = sgf.from_sgf(text)
         if file.game.name != self.game.name:
             raise ValueError(f"the file holds a game of {file.game.name}; this is one of {self.game.name}")
-        points = [
-            None if a == file.game.num_actions - 1 else divmod(a, file.game.max_size) for a in file.actions
-        ]
+        points = [_move(file.game, action) for action in file.actions]
         usual = dict(make_game(file.game.name, file.game.max_size).options)
         told = {name: value for name, value in file.game.options if value != usual[name]}
         options = {**self.setup.options, **told}
         with self._changing():
-            self._open(dataclasses.replace(self.setup, size=file.size, options=options, max_size=None))
+            shape = {"size": file.size, "shape": to_text(file.points), "options": options, "max_size": None}
+            self._open(dataclasses.replace(self.setup, **shape))
             for point in points[:moves]:
                 self._push(self.action(point))
+
+    def record_text(self) -> str:
+        """The game as SGF, or as JSON where SGF cannot hold it."""
+        if self.game.sgf is not None and self.size <= sgf.MAX_SIZE:
+            return self.to_sgf()
+        return json.dumps(self.to_json(), indent=2) + "\n"
+
+    def load_record(self, text: str) -> None:
+        """The inverse of `record_text`."""
+        if not text.lstrip().startswith("{"):
+            self.load_sgf(text)
+            return
+        try:
+            data = json.loads(text)
+        except ValueError as error:
+            raise ValueError(f"this is no game in JSON ({error}); give what `save` writes") from error
+        self.load_json(data)
 
     def to_json(self) -> dict[str, Any]:
         """All that decides the game, as JSON."""
@@ -368,6 +420,7 @@ class Session:
             "schema": SCHEMA,
             "game": self.setup.game,
             "size": self.size,
+            "shape": self.setup.shape,
             "options": dict(self.setup.options),
             "dark": self.setup.dark,
             "light": self.setup.light,
@@ -385,7 +438,10 @@ class Session:
                 raise ValueError(f"{name} is {data.get(name)!r}; it must be of type {kind.__name__}")
         if data.get("resigned") not in (None, 1, -1):
             raise ValueError(f"resigned is {data['resigned']!r}; use 1, -1 or null")
+        if not isinstance(data.get("shape", ""), str):
+            raise ValueError(f"shape is {data['shape']!r}; it must be a text such as 7x11")
         chosen = {name: data[name] for name in ("game", "size", "options", "dark", "light")}
+        chosen["shape"] = data.get("shape", "")
         other = Session(dataclasses.replace(self.setup, **chosen, max_size=None))
         for name in data["moves"]:
             if not isinstance(name, str):
@@ -409,10 +465,7 @@ class Session:
     def _save(self) -> None:
         if self.record is None:
             return
-        if self.game.sgf is not None and self.size <= sgf.MAX_SIZE:
-            text = self.to_sgf()
-        else:
-            text = json.dumps(self.to_json(), indent=2) + "\n"
+        text = self.record_text()
         # Written whole or not at all: whatever happens, the file can be read.
         beside = self.record.with_name(self.record.name + ".new")
         beside.write_text(text)
@@ -442,7 +495,9 @@ class Session:
                 self.size,
                 budget,
                 reuse=self.setup.reuse,
+                symmetries=self.setup.symmetries,
                 analysis=self.setup.analysis,
+                tree_bytes=self.setup.tree_bytes,
                 seed=self.setup.seed,
             )
             self._thinkers[text] = made
@@ -464,6 +519,13 @@ class Session:
         lost = (1 + analysis.value) / 2 < self.setup.resign
         self._hopeless[view.to_play] = self._hopeless[view.to_play] + 1 if lost else 0
         return dataclasses.replace(analysis, resigns=self._hopeless[view.to_play] >= HOPELESS_MOVES)
+
+
+def _move(game: Game, action: int) -> Move:
+    if action == game.num_actions - 1:
+        return None
+    start, end = source_and_target(action, game.max_size, game.moves)
+    return start if start == end else (start, end)
 
 
 class Rules(NamedTuple):
@@ -505,8 +567,25 @@ def game_of(setup: Setup) -> Game:
     return make_game(setup.game, side, **{**options, **setup.options})
 
 
-def checked_side(size: int, game: Game) -> int:
-    """The side, unless the game is not played on it."""
-    if not game.min_size <= size <= game.max_size:
-        raise ValueError(f"{game.name} is played on sides from {game.min_size}; {size} is too small")
-    return size
+def with_side(setup: Setup) -> Setup:
+    """`setup` with the side that its shape has; a square needs no shape."""
+    if not setup.shape:
+        return setup
+    text = to_text(from_text(setup.shape))
+    said = parse_shape(text)
+    square = said.kind == "rectangle" and said.rows == said.columns
+    return dataclasses.replace(setup, size=said.side, shape="" if square else text)
+
+
+def checked_board(setup: Setup, game: Game) -> np.int32 | np.ndarray:
+    """What `game.init` takes; `ValueError` for a side or a shape on which the game is not played."""
+    if not game.min_size <= setup.size <= game.max_size:
+        raise ValueError(f"{game.name} is played on sides from {game.min_size}; {setup.size} is too small")
+    if not setup.shape:
+        return np.int32(setup.size)
+    points = from_text(setup.shape)
+    rows, columns = points.shape
+    points = np.pad(points, ((0, game.max_size - rows), (0, game.max_size - columns)))
+    if problem := game.shape_problem(points):
+        raise ValueError(f"{game.name} cannot be played on this shape: {problem}")
+    return points

@@ -9,19 +9,18 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from saz_jax.play.seats import PERSON
-from saz_jax.render.sgf import MAX_SIZE
 from saz_jax.render.text import show
 
 if TYPE_CHECKING:
     from saz_jax.play.session import Session
     from saz_jax.play.thinking import Analysis
 
-HELP = """D3, pass      play a move
+HELP = """D3, pass      play a move; where stones are moved, B2-C3 or b2c3
 undo, redo    take back or play again, both sides' last moves
 hint          what the other player would do
 go            let the other player make this move
 moves         all that is legal
-save FILE     write the game as SGF; load FILE reads one
+save FILE     write the game as SGF, or as JSON where SGF knows no such game; load FILE reads one
 new, resign, show, help, quit"""
 BARS = "▁▂▃▄▅▆▇█"
 
@@ -31,8 +30,8 @@ class Terminal:
 
     def __init__(self, session: "Session", out: IO[str]):
         self.session, self.out = session, out
-        self.curve: list[float] = []
-        """Chances of dark to win, as the player that searches sees them, one for each of its moves."""
+        self.curve: dict[int, float] = {}
+        """{moves so far: dark's chance to win}, as the player that searches sees it after its own moves."""
         self.over = False
 
     def say(self, text: str) -> None:
@@ -96,8 +95,13 @@ class Terminal:
 
     def note(self, analysis: "Analysis", colour: int) -> None:
         """Adds to the win curve."""
+        self.forget()
         if analysis.value is not None:
-            self.curve.append((1 + analysis.value * colour) / 2)
+            self.curve[len(self.session.moves)] = (1 + analysis.value * colour) / 2
+
+    def forget(self) -> None:
+        """Takes what was taken back out of the win curve."""
+        self.curve = {ply: chance for ply, chance in self.curve.items() if ply <= len(self.session.moves)}
 
     def judgement(self, analysis: "Analysis", colour: int) -> str:
         """What the search thinks, in a line."""
@@ -114,7 +118,7 @@ class Terminal:
         """The board, and whose turn it is."""
         session = self.session
         last = session.action(session.last_move) if session.moves else None
-        self.say(show(session.state, last))
+        self.say(show(session.state, last, session.game))
         if session.over:
             self.say(f"the game is over: {outcome_text(session)}")
 
@@ -160,16 +164,14 @@ class Terminal:
         """Writes the game."""
         if not path:
             raise ValueError("save takes the name of a file")
-        if self.session.size > MAX_SIZE:
-            raise ValueError(f"SGF ends at side {MAX_SIZE}")
-        Path(path).write_text(self.session.to_sgf())
+        Path(path).write_text(self.session.record_text())
         self.say(f"saved to {path}")
 
     def load(self, path: str) -> None:
         """Reads a game."""
         if not path:
             raise ValueError("load takes the name of a file")
-        self.session.load_sgf(Path(path).read_text())
+        self.session.load_record(Path(path).read_text())
         self.curve.clear()
         self.show()
 

@@ -22,6 +22,7 @@ from saz_jax.games.notation import draw, move_name
 from saz_jax.play.budget import Budget
 from saz_jax.search.anytime import AnytimeSearch, Growth, make_anytime
 from saz_jax.search.rollouts import make_rollout_evaluate
+from saz_jax.search.rounds import LANES
 from saz_jax.search.tree import NONE, ROOT, principal_variation, tree_memory
 from saz_jax.types import Array, Game, GameState, Player, SearchOutput, Variables
 
@@ -31,6 +32,8 @@ MAX_NODES = 8192
 """Nodes of a search that only a clock or a person ends."""
 MAX_TREE_BYTES = 100e6
 """What its tree may take: planting and keeping copy it, which has to go unnoticed."""
+SAMPLE = 32
+"""Simulations that tell how long one takes."""
 REPORTED_MOVES = 10
 """Moves of an analysis that come with a variation."""
 
@@ -61,7 +64,11 @@ class Analysis:
     candidates: tuple[Candidate, ...] = ()
     """The moves that were looked at, best first."""
     policy: np.ndarray | None = None
-    """float32[V]"""
+    """float32[V]: what the search makes of it."""
+    prior: np.ndarray | None = None
+    """float32[V]: what the network said before the search."""
+    visits: np.ndarray | None = None
+    """int32[V]"""
     resigns: bool = False
 
 
@@ -123,6 +130,36 @@ class PlainThinker:
         """Nothing is held."""
 
 
+@dataclasses.dataclass
+class Pace:
+    """How long things take, in seconds."""
+
+    now: float = 0.0
+    """Of a simulation, as a clock has to reckon."""
+    usual: float = 0.0
+    """Of a simulation in narrow rounds."""
+    mean: float = 0.0
+    """Of a simulation in the searches so far, all rounds together."""
+    step: float = 0.0
+    """Of the smallest number of simulations that can be run at all, in wide rounds."""
+    telling: float = 0.0
+    """Of finding out what was found."""
+
+    def sample(self, wide: float, narrow: float) -> None:
+        """A simulation of a wide and of a narrow round took so long; the shortest of all samples counts."""
+        self.usual = self.now = narrow if not self.usual else min(narrow, self.usual)
+        self.mean = (wide + narrow) / 2 if not self.mean else min((wide + narrow) / 2, self.mean)
+        self.step = LANES[0] * wide if not self.step else min(LANES[0] * wide, self.step)
+
+    def hear(self, pace: float) -> None:
+        """A simulation took so long just now.
+
+        Slow calls count at once and are forgotten slowly: a limit is to be kept, not to be met.  Finished
+        games cost next to nothing, but the next simulation may ask the network again.
+        """
+        self.now = max(pace, (self.now + pace) / 2, self.usual)
+
+
 class TreeThinker:
     """An anytime search; `reuse` keeps the subtree of the moves that were played."""
 
@@ -141,8 +178,7 @@ class TreeThinker:
         self._growth: Growth | None = None
         self._path: tuple[int, ...] = ()
         self._ready = False
-        # Seconds of a simulation now and of one that asks the network, and of telling what was found.
-        self._pace = self._usual = self._telling = 0.0
+        self._pace = Pace()
         self._lock = threading.Lock()
 
     def prepare(self, position: Position) -> None:
@@ -151,22 +187,24 @@ class TreeThinker:
             if self._ready:
                 return
             growth = self._begin(position.state, 0)
-            # Three times: a kept tree is of another type than a planted one as far as compiling goes.
-            for _ in range(3):
-                growth = self._search.grow(self._variables, growth, jnp.int32(1))
-                counts(growth)
-                analysis = self._analysis(growth, 1, 0.0)
-                began = time.monotonic()
-                self._analysis(growth, 1, 0.0)
-                self._telling = time.monotonic() - began
-                has_child(growth, np.int32(analysis.action))
-                growth = self._search.keep(growth, jnp.array([analysis.action], jnp.int32))
-            paces = []
-            for _ in range(3):
-                began = time.monotonic()
-                growth = jax.block_until_ready(self._search.grow(self._variables, growth, jnp.int32(2)))
-                paces.append((time.monotonic() - began) / 2)
-            self._pace = self._usual = min(paces)
+            growth = self._search.aim(growth, jnp.int32(1))
+            growth = self._search.grow(self._variables, growth, jnp.int32(1))
+            counts(growth)
+            analysis = self._analysis(growth, 1, 0.0)
+            began = time.monotonic()
+            self._analysis(growth, 1, 0.0)
+            self._pace.telling = time.monotonic() - began
+            has_child(growth, np.int32(analysis.action))
+            growth = self._search.keep(self._variables, growth, jnp.array([analysis.action], jnp.int32))
+            for _ in range(2):
+                growth = self._search.aim(growth, jnp.int32(2 * SAMPLE))
+                spent = []
+                for _ in range(2):  # half of the rounds are wide, half are narrow
+                    began = time.monotonic()
+                    growth = self._search.grow(self._variables, growth, jnp.int32(SAMPLE))
+                    jax.block_until_ready(growth)
+                    spent.append((time.monotonic() - began) / SAMPLE)
+                self._pace.sample(spent[0], spent[1])
             self._ready = True
 
     def think(self, position: Position, budget: Budget, stop: Stop, report: Report | None = None) -> Analysis:
@@ -176,43 +214,63 @@ class TreeThinker:
         began = time.monotonic()
         with self._lock:
             growth = self._rooted(position)
-            visits, used = counts(growth)
-            reported = began
+            visits, used = (int(x) for x in jax.device_get(counts(growth)))
+            if budget.simulations is not None or budget.seconds is not None:
+                growth = self._search.aim(growth, jnp.int32(self._planned(budget, visits)))
+            before, reported, told = visits, began, None
             while not stop.is_set():
-                count = self._next(budget, int(visits), time.monotonic() - began)
-                count = min(count, self._search.capacity - int(used))
+                count = self._next(budget, visits, time.monotonic() - began)
+                # Near the end of a game few positions are left to see: looked at for ever, they fill no tree.
+                count = min(count, self._search.capacity - max(used, visits))
                 if count < 1:
                     break
                 started = time.monotonic()
                 # The old arrays are handed over: if this is interrupted, there is no tree any more.
                 self._growth = None
                 growth = self._search.grow(self._variables, growth, jnp.int32(count))
-                visits, used = jax.device_get(counts(growth))
+                had, (visits, used) = visits, (int(x) for x in jax.device_get(counts(growth)))
                 self._growth, self._path = growth, position.actions
                 now = time.monotonic()
-                pace = (now - started) / count
-                # Slow calls count at once and are forgotten slowly: a limit is to be kept, not to be met.
-                # Finished games cost next to nothing, but the next simulation may ask the network again.
-                self._pace = max(pace, (self._pace + pace) / 2, self._usual)
+                if visits == had:  # the game is solved: nothing is left to look at
+                    break
+                self._pace.hear((now - started) / (visits - had))
                 if report is not None and now - reported >= REPORT_SECONDS:
-                    report(self._analysis(growth, int(visits), now - began))
+                    told = self._analysis(growth, visits, now - began)
+                    report(told)
                     reported = now
-            return self._analysis(growth, int(visits), time.monotonic() - began)
+            spent = time.monotonic() - began
+            if visits - before >= SAMPLE:
+                self._pace.mean = spent / (visits - before)
+            if told is not None and told.simulations == visits:
+                return told
+            return self._analysis(growth, visits, spent)
 
     def close(self) -> None:
         """Lets the tree go."""
         self._growth = None
 
+    def _planned(self, budget: Budget, visits: int) -> int:
+        """How many simulations this search will have, as far as one can tell: what its halving aims at."""
+        limits = []
+        if budget.simulations is not None:
+            limits.append(budget.simulations - visits)
+        if budget.seconds is not None:
+            limits.append(int((budget.seconds - self._pace.telling) / max(self._pace.mean, 1e-6)))
+        return max(min(limits), 1)
+
     def _next(self, budget: Budget, visits: int, elapsed: float) -> int:
         """How many simulations to run before the next look at the clock; 0: enough."""
         if visits == 0:  # without one there is no move
             return 1
-        limits = [max(int(REPORT_SECONDS / max(self._pace, 1e-6)), 1)]
+        pace = max(self._pace.now, 1e-6)
+        limits = [max(int(REPORT_SECONDS / pace), 1)]
         if budget.simulations is not None:
             limits.append(budget.simulations - visits)
         if budget.seconds is not None:
-            left = budget.seconds - self._telling - elapsed
-            limits.append(int(left / max(self._pace, 1e-6)))
+            left = budget.seconds - self._pace.telling - elapsed
+            fitting = int(left / pace) if left > self._pace.step else 0
+            # Half of them at a time: a call that takes twice as long as it should still ends in time.
+            limits.append(max(fitting // 2, min(fitting, LANES[0])))
         return min(limits)
 
     def _begin(self, state: GameState, seed: int) -> Growth:
@@ -227,7 +285,7 @@ class TreeThinker:
         for action in position.actions[known:]:
             if not has_child(growth, np.int32(action)):
                 return self._begin(position.state, len(position.actions))
-            growth = self._search.keep(growth, jnp.array([action], jnp.int32))
+            growth = self._search.keep(self._variables, growth, jnp.array([action], jnp.int32))
         return growth
 
     def _analysis(self, growth: Growth, visits: int, seconds: float) -> Analysis:
@@ -245,7 +303,14 @@ class TreeThinker:
         ]
         candidates.sort(key=lambda c: c.action != int(told.action))  # the move itself comes first
         return Analysis(
-            int(told.action), float(told.value), visits, seconds, tuple(candidates), np.asarray(told.policy)
+            int(told.action),
+            float(told.value),
+            visits,
+            seconds,
+            tuple(candidates),
+            policy=np.asarray(told.policy),
+            prior=np.asarray(told.prior),
+            visits=np.asarray(told.visits),
         )
 
 
@@ -287,7 +352,7 @@ def tell(growth: Growth, found: SearchOutput) -> Told:
     return Told(found.action, found.value, found.policy, prior, found.visits, found.qvalues, best, lines)
 
 
-def room_for(game: Game, budget: Budget, analysis: bool = False) -> int:
+def room_for(game: Game, budget: Budget, analysis: bool = False, tree_bytes: float = MAX_TREE_BYTES) -> int:
     """Nodes of a tree for this budget: a power of two, so that similar budgets share a program.
 
     `analysis`: it may also be let run on until somebody stops it.
@@ -295,7 +360,7 @@ def room_for(game: Game, budget: Budget, analysis: bool = False) -> int:
     if budget.simulations is not None and budget.seconds is None and not analysis:
         return 1 << max(budget.simulations + 1, 63).bit_length()
     node = tree_memory(game, 1, 1) - tree_memory(game, 1, 0)
-    fitting = max(int(MAX_TREE_BYTES / node), 64)
+    fitting = max(int(min(tree_bytes, MAX_TREE_BYTES) / node), 64)
     most = 1 << min(fitting, MAX_NODES).bit_length() - 1
     return max(most, room_for(game, Budget(budget.simulations))) if budget.simulations else most
 
@@ -311,16 +376,19 @@ def agent_thinker(
     search: str | None = None,
     heuristic_weight: float | None = None,
     reuse: bool = True,
+    symmetries: bool = False,
     analysis: bool = False,
+    tree_bytes: float = MAX_TREE_BYTES,
     seed: int = 0,
 ) -> TreeThinker:
     """An agent with its search."""
     grown = agent.anytime(
         game,
-        room_for(game, budget, analysis),
+        room_for(game, budget, analysis, tree_bytes),
         model=model,
         search=search,
         heuristic_weight=heuristic_weight,
+        symmetries=symmetries,
         sizes=(size,),
     )
     return TreeThinker(name, grown, agent.variables, reuse=reuse, seed=seed)

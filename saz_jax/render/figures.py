@@ -1,4 +1,4 @@
-"""Results into tables and figures; imports no jax, and matplotlib only where a figure is drawn."""
+"""Results as tables and figures; imports no jax, and matplotlib only where a figure is drawn."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -93,9 +93,9 @@ def training_curve(rows: Sequence[Row], path: Path, title: str) -> Path:
         minutes, values = [row["seconds"] / 60 for row in known], [row[name] for row in known]
         right.plot(minutes, values, label=f"against {opponent}, {size}x{size}", **style)
     outcome_axis(right, "", "minutes of training")
-    left.set_xlim(left=0)  # and with it the right one
+    left.set_xlim(left=0)  # the right axis shares it
     for axis in (left, right):
-        if axis.lines:
+        if axis.get_legend_handles_labels()[0]:  # the line of equal sides has no label
             axis.legend(frameon=False)
     drawn.savefig(path, dpi=150)
     return path

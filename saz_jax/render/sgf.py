@@ -3,7 +3,8 @@
 SGF numbers the kinds of game, Go is GM[1]; a game says its number and the properties it needs in `Game.sgf`.
 sgfmill reads and writes the tree and leaves GM alone.  Moves are two letters as in Go, column then row from
 the top left, or a letter and a number as in SGF's Hex; pass is empty, or what the game calls it.  They are
-written and read here, as sgfmill knows Go's alone and its writer has no letter for the 26th line.
+written and read here, as sgfmill knows Go's alone and its writer has no letter for the 26th line.  A move
+along an edge is written as its two ends, one after the other, as in SGF's Lines of Action.
 
 A board that is no square has `SZ[columns:rows]`, as FF[4] says.  Points that are missing from that rectangle
 stand in the root in a private property, `XH` (holes): a list of points as in moves, such as `XH[aa][ba]`.
@@ -18,6 +19,7 @@ import jax
 import numpy as np
 
 from saz_jax.config.registry import GAMES
+from saz_jax.games.actions import PLACING, action_of, source_and_target
 from saz_jax.games.notation import live_board, live_shape, move_name
 from saz_jax.games.registry import look_at, make_game
 from saz_jax.types import Game, GameState, SGFFormat
@@ -203,7 +205,7 @@ def _check(game: Game, state: GameState, action: int, number: int) -> None:
     if state.terminated:
         raise ValueError(f"move {number} comes after the end of the game; leave it out or check the options")
     if not 0 <= action < game.num_actions or not state.legal[action]:
-        name = move_name(action, game.max_size) if 0 <= action < game.num_actions else action
+        name = move_name(action, game.max_size, game.moves) if 0 <= action < game.num_actions else action
         raise ValueError(f"move {number} ({name}) is illegal in {game.name}; check the moves and the options")
 
 
@@ -233,7 +235,9 @@ def _move(game: Game, action: int) -> str:
     assert game.sgf is not None
     if action == game.num_actions - 1:
         return game.sgf.pass_as
-    return _write_point(game.sgf, *divmod(action, game.max_size))
+    source, target = source_and_target(action, game.max_size, game.moves)
+    ends = (source,) if source == target else (source, target)
+    return "".join(_write_point(game.sgf, *point) for point in ends)
 
 
 def _action(game: Game, raw: bytes, number: int, shape: tuple[int, int]) -> int:
@@ -241,13 +245,19 @@ def _action(game: Game, raw: bytes, number: int, shape: tuple[int, int]) -> int:
     name, max_size, (rows, columns) = raw.decode(errors="replace"), game.max_size, shape
     # tt is how older files of Go pass.
     if name.lower() == game.sgf.pass_as or (name == "tt" and max(shape) <= 19 and game.sgf.points == "aa"):
-        return max_size * max_size
-    row, column = _read_point(game.sgf, name)
-    if not (0 <= row < rows and 0 <= column < columns):
+        return game.num_actions - 1
+    moved = re.fullmatch(r"([a-z][0-9]{1,2})([a-z][0-9]{1,2})", name) if game.sgf.points == "a1" else None
+    if game.moves != PLACING and (moved or (game.sgf.points == "aa" and len(name) == 4)):
+        names = moved.groups() if moved else (name[:2], name[2:])
+    else:
+        names = (name,)
+    ends = [_read_point(game.sgf, point) for point in names]
+    action = action_of(ends[0], ends[-1], max_size, game.moves)
+    if action is None or any(not (0 <= row < rows and 0 <= column < columns) for row, column in ends):
         board = f"of side {rows}" if rows == columns else f"of {rows} rows and {columns} columns"
         passes = f", or {game.sgf.pass_as}" if game.sgf.pass_as else ""
         raise ValueError(f"move {number} [{name}] is off a board {board}; {_points(game.sgf, shape)}{passes}")
-    return row * max_size + column
+    return action
 
 
 def _write_stones(root: Any, board: np.ndarray) -> None:

@@ -2,16 +2,19 @@
 
 import itertools
 import math
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from saz_jax.games.notation import column_name, live_board, live_shape, move_name
+from saz_jax.games.actions import PLACING, source_and_target
+from saz_jax.games.notation import column_name, draw, live_board, live_shape, move_name
 from saz_jax.games.registry import look_at
-from saz_jax.types import Game, GameState
+from saz_jax.render import text
+from saz_jax.types import Game, GameState, Steps
 
-__all__ = ["Picture", "render"]
+__all__ = ["Picture", "parse", "render"]
 
 CELL = 40
 """Side of a cell in the picture's own units."""
@@ -23,6 +26,7 @@ BAND = 6
 """Width of the coloured sides of a board of hexagons."""
 
 STONES = {1: "dark", -1: "light"}
+TURN = {1: "dark to play", -1: "light to play"}
 DEFINITIONS = """<defs>
 <radialGradient id="dark" cx="0.35" cy="0.3" r="0.8"><stop offset="0" stop-color="#6b6b6b"/>\
 <stop offset="1" stop-color="#0c0c0c"/></radialGradient>
@@ -89,17 +93,23 @@ def render(
     """A picture of one position, `width` pixels wide.
 
     game: the game or its name; it says whether stones lie on squares, on hexagons or where lines cross.
-    heat: float[V], float[N, N] or float[rows, columns], one number per point, for example a policy or
-      Q-values.  The largest magnitude is painted in full colour, positive warm and negative blue; NaN and
-      pass are left out.
+    heat: float[A], float[N, N] or float[rows, columns], one number per action or point, for example a policy
+      or Q-values.  The largest magnitude is painted in full colour, positive warm and negative blue; NaN and
+      pass are left out.  Moves along edges are painted as lines from where they start to where they end.
     last_move: the action to mark.
     """
     board, points, max_size = live_board(state), live_shape(state), state.board.shape[0]
-    style = STYLES[(game if isinstance(game, Game) else look_at(game)).stones_on]
+    about = game if isinstance(game, Game) else look_at(game)
+    style, moves = STYLES[about.stones_on], about.moves
+    num_actions = len(moves) * max_size * max_size + 1
+    edge_heat = None
+    if heat is not None and moves != PLACING and np.shape(heat) == (num_actions,):
+        heat, edge_heat = None, np.asarray(heat, float)
     across, down = style.extent(*points.shape)
     parts = [
         '<svg xmlns="http://www.w3.org/2000/svg"',
         f'     width="{width}" height="{round(width * down / across)}" viewBox="0 0 {across:g} {down:g}">',
+        f"<desc>{TURN[int(state.to_play)]}\n{draw(state)}</desc>",
         DEFINITIONS,
         f'<rect width="{across:g}" height="{down:g}" rx="6" fill="{style.palette.frame}"/>',
         *style.grid(points),
@@ -109,13 +119,33 @@ def render(
         parts += _heat(_live_heat(heat, points, max_size), max_size, style)
     for row, column in np.argwhere(board):
         parts.append(_circle(*style.centre(row, column), 0.45, f"url(#{STONES[int(board[row, column])]})"))
-    if last_move is not None and 0 <= last_move < max_size * max_size:
-        parts.append(_circle(*style.centre(*divmod(last_move, max_size)), 0.12, "#e5482d"))
+    if edge_heat is not None:
+        parts += _edge_heat(edge_heat, max_size, moves, style)
+    if last_move is not None and 0 <= last_move < num_actions - 1:
+        source, target = source_and_target(last_move, max_size, moves)
+        if source != target:
+            parts.append(_line(style.centre(*source), style.centre(*target), 'class="last" stroke="#e5482d"'))
+        parts.append(_circle(*style.centre(*target), 0.12, "#e5482d"))
     return Picture("\n".join([*parts, "</svg>"]))
+
+
+def parse(game: Game, picture: str) -> GameState:
+    """The position of a picture that `render` made, as `game.setup` makes it; its description holds it."""
+    found = re.search(r"<desc>(dark|light) to play\n([XO.#\n]+)</desc>", picture)
+    if found is None:
+        raise ValueError("this picture does not tell its position; use one that svg.render made")
+    return text.parse(game, found[2], to_play=1 if found[1] == "dark" else -1)
 
 
 def _circle(x: float, y: float, radius: float, fill: str) -> str:
     return f'<circle cx="{x:g}" cy="{y:g}" r="{radius * CELL:g}" fill="{fill}"/>'
+
+
+def _line(start: tuple[float, float], end: tuple[float, float], style: str, title: str = "") -> str:
+    (x, y), (to_x, to_y) = start, end
+    inside = f"><title>{title}</title></line>" if title else "/>"
+    ends = f'x1="{x:g}" y1="{y:g}" x2="{to_x:g}" y2="{to_y:g}"'
+    return f'<line {ends} stroke-width="{CELL / 10:g}" stroke-linecap="round" {style}{inside}'
 
 
 def _square(x: float, y: float) -> tuple[str, str]:
@@ -249,6 +279,19 @@ def _live_heat(heat: Any, points: np.ndarray, max_size: int) -> np.ndarray:
             f"or ({rows}, {columns})"
         )
     return np.where(points, values[:rows, :columns], 0)
+
+
+def _edge_heat(values: np.ndarray, max_size: int, moves: Steps, style: Style) -> Iterator[str]:
+    """A tinted line per move; hovering over it shows the number."""
+    palette, finite = style.palette, np.isfinite(values)
+    finite[-1] = False
+    largest = np.abs(values[finite]).max(initial=0.0)
+    for action in np.flatnonzero(finite & (values != 0)).tolist():
+        source, target = source_and_target(action, max_size, moves)
+        colour = palette.warm if values[action] > 0 else palette.cold
+        paint = f'class="heat" stroke="{colour}" stroke-opacity="{0.85 * abs(values[action]) / largest:.3f}"'
+        title = f"{move_name(action, max_size, moves)} {values[action]:.3g}"
+        yield _line(style.centre(*source), style.centre(*target), paint, title)
 
 
 def _heat(values: np.ndarray, max_size: int, style: Style) -> Iterator[str]:

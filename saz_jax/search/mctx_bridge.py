@@ -84,7 +84,7 @@ def mctx_recurrent(game: Game, evaluate: EvaluateFn) -> mctx.RecurrentFn:
 
 
 def mctx_qtransform(tree: mctx.Tree, node_index: Any) -> Array:
-    """float32[V]: raw Q in [-1, 1], the node's own value where unvisited (Alg. 1), -inf where illegal.
+    """float32[A]: raw Q in [-1, 1], the node's own value where unvisited (Alg. 1), -inf where illegal.
 
     For `mctx.muzero_policy`, whose default rescales Q among siblings and takes unvisited moves for the worst;
     not for `mctx.gumbel_muzero_policy`, which adds the transformed values to logits.  `tree` is one game's,

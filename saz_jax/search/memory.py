@@ -1,4 +1,4 @@
-"""What search trees take and what there is: too large ones are refused before anything is compiled."""
+"""Memory of search trees: trees that would not fit are refused before anything is compiled."""
 
 import os
 from pathlib import Path
@@ -64,6 +64,11 @@ def available_memory() -> int:
     """Bytes that can still be allocated: on the device, or on the machine if the device does not tell."""
     if stats := jax.local_devices()[0].memory_stats():
         return max(stats["bytes_limit"] - stats.get("bytes_in_use", 0), 0)
+    return machine_memory()
+
+
+def machine_memory() -> int:
+    """Bytes that can still be allocated on the machine, or in the container that this runs in."""
     free = [amount for amount in (_machine(), _container()) if amount is not None]
     return min(free, default=os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
 

@@ -25,9 +25,9 @@ class Proofs(NamedTuple):
     upper: Array
     """int8[B, M]"""
     children_lower: Array
-    """int8[B, M, V]: the children's bounds, seen by the player to move here."""
+    """int8[B, M, A]: the children's bounds, seen by the player to move here."""
     children_upper: Array
-    """int8[B, M, V]: `WIN` where nothing is known, at illegal moves too."""
+    """int8[B, M, A]: `WIN` where nothing is known, at illegal moves too."""
 
 
 def no_proofs(batch: int, nodes: int, actions: int) -> Proofs:
@@ -47,13 +47,13 @@ def solved(proofs: Proofs, node: Any) -> Array:
 
 
 def open_moves(proofs: Proofs, node: Any, legal: Array) -> Array:
-    """bool[V]: moves of one game's `node` that are worth searching; all legal ones where none is."""
+    """bool[A]: moves of one game's `node` that are worth searching; all legal ones where none is."""
     alive = legal & (proofs.children_upper[node] > proofs.lower[node])
     return jnp.where(alive.any(), alive, legal)
 
 
 def sound_moves(proofs: Proofs, node: Any, legal: Array, visits: Array, qvalues: Array) -> Array:
-    """bool[V]: moves of one game's `node` that may be played, in view of what is proven.
+    """bool[A]: moves of one game's `node` that may be played, in view of what is proven.
 
     Proven losses are left out, unless everything loses.  Where a win or a tie is proven, only the moves that
     are proven to give it remain, and those that are still open and look better.

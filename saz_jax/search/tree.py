@@ -1,8 +1,8 @@
-"""Search trees of a whole batch of games: how they grow, what they tell and what they cost.
+"""Search trees of a whole batch of games: growth, results and memory.
 
 `grow_tree` does what `mctx.search` does, node for node, on a leaner tree with the same field names, so that
 mctx's selection functions read it.  It is ours for three reasons.  Its backup writes B numbers per level,
-where mctx's vmapped loop rewrites [B, M, V] arrays per level: on a CPU and a large board that costs more than
+where mctx's vmapped loop rewrites [B, M, A] arrays per level: on a CPU and a large board that costs more than
 a network.  It draws no random numbers.  And a finished game is never entered: its node is visited again,
 where mctx grows a chain of equal nodes below it.
 """
@@ -19,7 +19,7 @@ from saz_jax.types import Array, Evaluation, Game, GameState
 ROOT = 0
 """Index of the root node."""
 NONE = -1
-"""Index of a node that is not there: the root's parent, a child not yet visited."""
+"""Index of a missing node: the root's parent, or a child not yet visited."""
 MAX_VARIATION = 16
 """Longest principal variation that is reported."""
 
@@ -40,19 +40,19 @@ class Tree(NamedTuple):
     action_from_parent: Array
     """int32[B, M]"""
     children_index: Array
-    """int32[B, M, V]"""
+    """int32[B, M, A]"""
     children_prior_logits: Array
-    """float32[B, M, V]"""
+    """float32[B, M, A]"""
     children_visits: Array
-    """int32[B, M, V]"""
+    """int32[B, M, A]"""
     children_qvalues: Array
-    """float32[B, M, V]: the children's values, seen by the player to move here; 0 where unvisited."""
+    """float32[B, M, A]: the children's values, seen by the player to move here; 0 where unvisited."""
     root_invalid_actions: Array
-    """bool[B, V]"""
+    """bool[B, A]"""
     extra_data: Any
     """What a selection function needs besides."""
     proofs: Proofs | None = None
-    """What is known for certain; None: nobody keeps track."""
+    """Proven bounds; None: they are not kept."""
 
 
 SelectFn = Callable[[Tree, Array], Array]
@@ -108,24 +108,44 @@ def simulate(
     `fresh: int32[B]` is where a new node goes; a finished game is visited again and takes no new one, and
     neither does a game whose root is solved.
     """
+    batch = jnp.arange(fresh.shape[0])
+    parent, action = descend(tree, jax.vmap(select_root)(tree, jnp.full_like(batch, ROOT)), select)
+    before = jax.tree.map(lambda x: x[batch, parent], tree.states)
+    evaluation, after = expand(key, before, action)
+    return attach(tree, fresh, parent, action, evaluation, after)
+
+
+def attach(
+    tree: Tree,
+    fresh: Array,
+    parent: Array,
+    action: Array,
+    evaluation: Evaluation,
+    after: GameState,
+    there: Array | None = None,
+) -> tuple[Tree, Array]:
+    """Enter the position after `action` at node `parent` of each game and count it in all nodes above.
+
+    `there: bool[B]`, games in which there is one; the trees, and bool[B] where node `fresh` is now in use.
+    """
     batch, outside = jnp.arange(fresh.shape[0]), tree.parents.shape[1]
-    parent, action = descend(tree, select_root, select)
     child = tree.children_index[batch, parent, action]
     node, new = jnp.where(child == NONE, fresh, child), child == NONE
     if tree.proofs is not None:
+        unsolved = ~solved(tree.proofs, jnp.full_like(node, ROOT))
+        there = unsolved if there is None else there & unsolved
+    if there is not None:
         # Writes outside of the tree are dropped.
-        done = solved(tree.proofs, jnp.full_like(node, ROOT))
-        node, parent, new = jnp.where(done, outside, node), jnp.where(done, outside, parent), new & ~done
-    before = jax.tree.map(lambda x: x[batch, parent], tree.states)
-    evaluation, after = expand(key, before, action)
+        node, parent, new = jnp.where(there, node, outside), jnp.where(there, parent, outside), new & there
     tree = write_node(tree, node, evaluation, after)
     tree = tree._replace(
         parents=tree.parents.at[batch, node].set(parent),
         action_from_parent=tree.action_from_parent.at[batch, node].set(action),
         children_index=tree.children_index.at[batch, parent, action].set(node),
     )
-    if tree.proofs is not None:
+    if there is not None:
         node = jnp.where(node == outside, ROOT, node)
+    if tree.proofs is not None:
         tree = prove(tree, node, outside)
     return back_up(tree, node), new
 
@@ -141,9 +161,9 @@ def plant(
         raw_values=jnp.zeros(per_node),
         node_values=jnp.zeros(per_node),
         node_visits=jnp.zeros(per_node, jnp.int32),
-        parents=jnp.full(per_node, NONE),
-        action_from_parent=jnp.full(per_node, NONE),
-        children_index=jnp.full(per_child, NONE),
+        parents=jnp.full(per_node, NONE, jnp.int32),
+        action_from_parent=jnp.full(per_node, NONE, jnp.int32),
+        children_index=jnp.full(per_child, NONE, jnp.int32),
         children_prior_logits=jnp.zeros(per_child),
         children_visits=jnp.zeros(per_child, jnp.int32),
         children_qvalues=jnp.zeros(per_child),
@@ -166,23 +186,26 @@ def write_node(tree: Tree, node: Array, evaluation: Evaluation, states: GameStat
     )
 
 
-def descend(tree: Tree, select_root: SelectFn, select: SelectFn) -> tuple[Array, Array]:
-    """Follow the selected moves up to one that is new or ends the game: int32[B] nodes and actions."""
-    batch = jnp.arange(tree.node_visits.shape[0])
+def descend(tree: Tree, action: Array, select: SelectFn) -> tuple[Array, Array]:
+    """Follow the root's moves `action` up to one that is new or ends the game: nodes and actions.
+
+    All are int32[B], one path of each game, or int32[B, L]; paths of one game see the same tree.
+    """
+    games = jnp.arange(action.shape[0]).reshape(-1, *[1] * (action.ndim - 1))
+    choose = jax.vmap(select) if action.ndim == 1 else jax.vmap(jax.vmap(select, (None, 0)))
 
     def into(node: Array, action: Array) -> tuple[Array, Array]:
-        child = tree.children_index[batch, node, action]
-        return child, (child != NONE) & ~tree.states.terminated[batch, child]
+        child = tree.children_index[games, node, action]
+        return child, (child != NONE) & ~tree.states.terminated[games, child]
 
     def follow(path: tuple[Array, Array, Array, Array]) -> tuple[Array, Array, Array, Array]:
         node, action, child, going = path
         node = jnp.where(going, child, node)
-        action = jnp.where(going, jax.vmap(select)(tree, node), action)
+        action = jnp.where(going, choose(tree, node), action)
         child, inside = into(node, action)
         return node, action, child, going & inside
 
-    root = jnp.full_like(batch, ROOT)
-    action = jax.vmap(select_root)(tree, root)
+    root = jnp.full_like(action, ROOT)
     path = (root, action, *into(root, action))
     node, action, _, _ = jax.lax.while_loop(lambda path: jnp.any(path[-1]), follow, path)
     return node, action

@@ -2,11 +2,12 @@
 
 Both are exact about the rules: a finished game is worth its outcome and nothing else, the sign of a value
 follows `to_play` before and after each move, and no illegal move is ever expanded.  Nothing depends on the
-padding: ties fall to the first move on the board, and noise is drawn by the rank of a point.
+padding: ties fall to the first move on the board, and noise is drawn by the rank of an action.
 """
 
 import functools
 import math
+import typing
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
@@ -17,10 +18,13 @@ from jax.core import Tracer
 from mctx._src import seq_halving
 
 from saz_jax.config import SearchConfig
+from saz_jax.config.choices import check_choice
 from saz_jax.config.registry import SEARCHES
-from saz_jax.games.board import for_every_move, ranks
+from saz_jax.games.actions import action_ranks
+from saz_jax.games.board import for_every_move
 from saz_jax.search import memory
 from saz_jax.search.proofs import open_moves, sound_moves
+from saz_jax.search.rounds import RoundState, ScoreFn, grow_by_rounds, plan
 from saz_jax.search.tree import (
     ROOT,
     ExpandFn,
@@ -28,6 +32,7 @@ from saz_jax.search.tree import (
     Tree,
     grow_tree,
     most_visited,
+    plant,
     principal_variation,
 )
 from saz_jax.types import Array, EvaluateFn, Evaluation, Game, GameState, SearchFn, SearchOutput, Variables
@@ -37,31 +42,39 @@ sequential_halving: Any = mctx.gumbel_muzero_root_action_selection
 follow_improved_policy: Any = mctx.gumbel_muzero_interior_action_selection
 considered_visits: Any = seq_halving.get_table_of_considered_visits
 
+UNVISITED = typing.get_args(typing.get_type_hints(SearchConfig)["unvisited"])
+
 MASKED = jnp.finfo(jnp.float32).min
 """Log-probability of an illegal move: finite, since 0 * -inf would be nan."""
 
 TreeSearchFn: TypeAlias = Callable[[Variables, Array, GameState, Any], tuple[SearchOutput, Tree]]
-"""A `SearchFn` that hands out its trees as well."""
+"""Like a `SearchFn`, but also returns its trees."""
 
 
 class GumbelRoot(NamedTuple):
     """What a Gumbel search keeps of its root."""
 
     root_gumbel: Array
-    """float32[V]: the noise; mctx finds it by this name."""
+    """float32[A]: the noise; mctx finds it by this name."""
     prior: Array
-    """float32[V]: the log prior before exploration noise, which the policy learned must not contain."""
+    """float32[A]: the log prior before exploration noise, which the policy learned must not contain."""
+    before: Array
+    """int32[A]: visits of a kept tree, made for another root: they tell of values, not which move is best."""
 
 
 class Strategy(NamedTuple):
     """What distinguishes one kind of search from another; the functions see one game."""
 
     prepare: Callable[[Array, Array, GameState, Array], tuple[Array, Any]]
-    """(key, log prior[V], root, temperature) -> (log prior[V] with noise, data kept in the tree)."""
+    """(key, log prior[A], root, temperature) -> (log prior[A] with noise, data kept in the tree)."""
     select_root: SelectFn
+    """(tree, node) -> the action to follow at the root, int32[]."""
     select: SelectFn
+    """The same at every other node."""
     conclude: Callable[[Array, Tree, GameState, Array], tuple[Array, Array]]
-    """(key, tree, root, temperature) -> (policy[V], action)."""
+    """(key, tree, root, temperature) -> (policy[A], action)."""
+    score: ScoreFn | None = None
+    """Ranks the root's moves where they are visited in rounds; None: one at a time, as `select_root` says."""
 
 
 def register_search(
@@ -120,7 +133,7 @@ def make_tree_search(
     memory_limit: int | None = None,
     strategy: Callable[[Any], Strategy] | None = None,
 ) -> TreeSearchFn:
-    """What `make_search` makes, but it hands out the trees as well, to be looked at."""
+    """Like `make_search`, but its function also returns the trees, for inspection."""
     check(config)
     if strategy is None:
         if config.kind not in STRATEGIES:
@@ -143,17 +156,26 @@ def make_tree_search(
         prior = jax.vmap(functools.partial(prefer_wins, game))(states, said) if config.take_wins else said
         noise_keys = jax.random.split(noise_key, batch)
         prior, extra_data = jax.vmap(rules.prepare)(noise_keys, prior, states, temperature)
-        tree = grow_tree(
-            tree_key,
-            root._replace(logits=prior),
-            states,
-            expand=expand,
-            select_root=rules.select_root,
-            select=rules.select,
-            simulations=config.simulations,
-            extra_data=extra_data,
-            solve=config.solve,
-        )
+        root = root._replace(logits=prior)
+        if config.batched_rounds and rules.score is not None:
+            tree = plant(root, states, config.simulations, extra_data, config.solve)
+            halving = plan(tree, config.simulations, config.max_considered_actions)
+            state = RoundState(tree, halving, jnp.ones(batch, jnp.int32), jnp.int32(0))
+            tree = grow_by_rounds(
+                tree_key, state, config.simulations, expand=expand, select=rules.select, score=rules.score
+            ).tree
+        else:
+            tree = grow_tree(
+                tree_key,
+                root,
+                states,
+                expand=expand,
+                select_root=rules.select_root,
+                select=rules.select,
+                simulations=config.simulations,
+                extra_data=extra_data,
+                solve=config.solve,
+            )
         return summary(rules, action_key, tree, states, temperature, said), tree
 
     return search
@@ -182,7 +204,7 @@ def judging(
 def summary(
     rules: Strategy, key: Array, tree: Tree, states: GameState, temperature: Array, said: Array
 ) -> SearchOutput:
-    """What B trees tell about their roots `states`; `said: float32[B, V]` is the network's log prior."""
+    """What B trees tell about their roots `states`; `said: float32[B, A]` is the network's log prior."""
     keys = jax.random.split(key, len(states.size))
     policy, action = jax.vmap(rules.conclude)(keys, tree, states, temperature)
     return SearchOutput(
@@ -206,7 +228,7 @@ def exact(evaluation: Evaluation, states: GameState) -> Evaluation:
 
 
 def prefer_wins(game: Game, state: GameState, prior: Array) -> Array:
-    """The log prior [V] of moves that win at once, if there are any; else the prior as it is."""
+    """The log prior [A] of moves that win at once, if there are any; else the prior as it is."""
 
     def wins_at_once(action: Array) -> Array:
         after = game.step(state, action)
@@ -224,12 +246,13 @@ def share_of_stones(game: Game, state: GameState) -> Array:
 
 
 def live_noise(draw: Callable[[Array, tuple[int]], Array], key: Array, state: GameState) -> Array:
-    """float32[V]: noise drawn by rank among the points, so that a move gets the same whatever the padding."""
-    return draw(key, (state.legal.shape[0],))[ranks(state.points)]
+    """float32[A]: noise drawn by rank among the actions, so that one gets the same whatever the padding."""
+    num_actions = state.legal.shape[0]
+    return draw(key, (num_actions,))[action_ranks(state.points, num_actions)]
 
 
 def explore(config: SearchConfig, key: Array, prior: Array, state: GameState) -> Array:
-    """The root's log prior [V] with its share of Dirichlet noise over the legal moves."""
+    """The root's log prior [A] with its share of Dirichlet noise over the legal moves."""
     if config.dirichlet_fraction == 0:
         return prior
     alpha = config.dirichlet_total / jnp.sum(state.legal)
@@ -278,7 +301,7 @@ def gumbel(config: SearchConfig) -> Strategy:
     def prepare(key: Array, prior: Array, state: GameState, temperature: Array):
         noise = live_noise(jax.random.gumbel, key, state) * temperature
         explored = explore(config, jax.random.fold_in(key, 0), prior, state)
-        return explored, GumbelRoot(root_gumbel=noise, prior=prior)
+        return explored, GumbelRoot(noise, prior, jnp.zeros(prior.shape, jnp.int32))
 
     def select_root(tree: Tree, node: Array) -> Array:
         if tree.proofs is not None:
@@ -302,26 +325,31 @@ def gumbel(config: SearchConfig) -> Strategy:
         return jnp.argmax(jnp.where(alive, score, -jnp.inf)).astype(jnp.int32)
 
     def conclude(key: Array, tree: Tree, state: GameState, temperature: Array) -> tuple[Array, Array]:
-        visits, prior = tree.children_visits[ROOT], tree.extra_data.prior
+        visits, prior = tree.children_visits[ROOT] - tree.extra_data.before, tree.extra_data.prior
         qvalues = completed_qvalues(tree, ROOT)
-        score = tree.extra_data.root_gumbel + tree.children_prior_logits[ROOT] + qvalues
+        score = root_score(tree)
         if tree.proofs is not None:
             sound = worth_playing(tree)
             visits, prior = jnp.where(sound, visits, -1), jnp.where(sound, prior, MASKED)
         action = jnp.argmax(jnp.where(visits == jnp.max(visits), score, -jnp.inf))
         return jax.nn.softmax(prior + qvalues), action.astype(jnp.int32)
 
-    return Strategy(prepare, select_root, select, conclude)
+    return Strategy(prepare, select_root, select, conclude, root_score)
+
+
+def root_score(tree: Tree) -> Array:
+    """float32[V]: Gumbel's score of the moves of one game's root."""
+    return tree.extra_data.root_gumbel + tree.children_prior_logits[ROOT] + completed_qvalues(tree, ROOT)
 
 
 def worth_searching(tree: Tree, node: Any) -> Array:
-    """bool[V]: the legal moves of one game's `node`, less those of which everything is proven."""
+    """bool[A]: the legal moves of one game's `node`, less those of which everything is proven."""
     legal = tree.states.legal[node]
     return legal if tree.proofs is None else open_moves(tree.proofs, node, legal)
 
 
 def worth_playing(tree: Tree) -> Array:
-    """bool[V]: the moves of one game's root that what is proven leaves."""
+    """bool[A]: the moves of one game's root that what is proven leaves."""
     assert tree.proofs is not None
     return sound_moves(
         tree.proofs,
@@ -343,12 +371,11 @@ def halve_open_moves(config: SearchConfig, tree: Tree) -> Array:
     legal = jnp.sum(tree.states.legal[ROOT])
     wanted = table[jnp.minimum(config.max_considered_actions, legal), jnp.sum(visits)]
     distance = jnp.where(alive, jnp.abs(visits - wanted), jnp.iinfo(jnp.int32).max)
-    score = tree.extra_data.root_gumbel + tree.children_prior_logits[ROOT] + completed_qvalues(tree, ROOT)
-    return jnp.argmax(jnp.where(distance == jnp.min(distance), score, -jnp.inf)).astype(jnp.int32)
+    return jnp.argmax(jnp.where(distance == jnp.min(distance), root_score(tree), -jnp.inf)).astype(jnp.int32)
 
 
 def completed_qvalues(tree: Tree, node: Any) -> Array:
-    """float32[V]: Q-values scaled to compare with logits, the mixed value where unvisited, 0 where illegal.
+    """float32[A]: Q-values scaled to compare with logits, the mixed value where unvisited, 0 where illegal.
 
     As `mctx.qtransform_completed_by_mix_value`, whose scale would also count illegal moves, and so padding.
     """
@@ -365,8 +392,7 @@ def completed_qvalues(tree: Tree, node: Any) -> Array:
 
 def check(config: SearchConfig) -> None:
     """Refuse settings that no search can run with."""
-    if config.unvisited not in ("parent", "zero"):
-        raise ValueError(f"unknown unvisited={config.unvisited!r}; choose parent or zero")
+    check_choice("unvisited", config.unvisited, UNVISITED)
     if (
         isinstance(config.simulations, bool)
         or not isinstance(config.simulations, int)

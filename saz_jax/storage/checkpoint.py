@@ -30,7 +30,7 @@ logging.getLogger("absl").addFilter(lambda record: "orbax" not in Path(record.pa
 
 
 class Snapshot(NamedTuple):
-    """All that a run needs to go on as if it had never stopped."""
+    """Everything a run needs to continue as if it had never stopped."""
 
     state: Any
     """PyTree of arrays with a structure known before restoring; PRNG keys as key data."""
@@ -270,5 +270,5 @@ def _branch(arrays: NamedArrays, prefix: str) -> NamedArrays:
 
 
 def _line(error: Exception) -> str:
-    """An error's message in one line of bearable length."""
+    """An error's message in one line of limited length."""
     return " ".join(f"{type(error).__name__}: {error}".split())[:200]

@@ -47,7 +47,7 @@ def checksum(arrays: Mapping[str, np.ndarray]) -> str:
 
 
 def mismatch(found: Any, wanted: Any) -> str | None:
-    """What keeps one tree of arrays (or `jax.ShapeDtypeStruct`s) from standing in for another, or None."""
+    """How one tree of arrays (or `jax.ShapeDtypeStruct`s) differs from another; None if they match."""
     there, here = ({name: spec(x) for name, x in named_leaves(tree).items()} for tree in (found, wanted))
     for name in sorted(there.keys() | here.keys()):
         if there.get(name) != here.get(name):

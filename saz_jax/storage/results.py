@@ -64,7 +64,7 @@ def write_json(path: Path, data: Any) -> None:
 
 
 def _remedy(path: Path) -> str:
-    """What to do about a file that cannot be written."""
+    """The remedy for a file that cannot be written."""
     if not path.parent.is_dir():
         return "name a file in a folder that exists"
     if not os.access(path.parent, os.W_OK):
@@ -73,13 +73,13 @@ def _remedy(path: Path) -> str:
 
 
 def read_json(path: Path) -> Any:
-    """The contents of a file of results."""
+    """The contents of a JSON file, such as results or a run's settings."""
     try:
         return json.loads(path.read_text())
     except OSError as error:
-        raise ValueError(f"cannot read {path} ({error.strerror}); name a file of results") from error
+        raise ValueError(f"cannot read {path} ({error.strerror}); name another file") from error
     except ValueError as error:  # neither JSON nor text
-        raise ValueError(f"{path} holds no JSON ({error}); name a file of results") from error
+        raise ValueError(f"{path} holds no JSON ({error}); name another file") from error
 
 
 def _continue(path: Path, fresh: dict[str, Any], extends: Sequence[str]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The paper's experiments: who plays, under which budget, what is kept, and what is made of it."""
+"""The paper's experiments: players, budgets, results, tables and figures."""
 
 from saz_jax.studies.budgets import BUDGETS, Budget
 from saz_jax.studies.catalogue import STUDIES, Study, run_study

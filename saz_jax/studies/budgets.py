@@ -4,7 +4,7 @@ import dataclasses
 from typing import Literal
 
 from saz_jax.config import EvaluationConfig, TrainConfig
-from saz_jax.training.presets import PresetName, preset
+from saz_jax.training.presets import PresetName, on_own_boards, preset
 
 BudgetName = Literal["smoke", "small", "paper"]
 
@@ -110,7 +110,8 @@ def training_config(budget: Budget, game: str, model: str, size: int | None = No
     config = preset(budget.preset, game, model)
     sizes = config.sizes if size is None else (size,)
     evaluation = EvaluationConfig(every=budget.stage_every, games=0)  # the studies play the stages themselves
-    return dataclasses.replace(config, sizes=sizes, seed=budget.seed, evaluation=evaluation)
+    on_sizes = dataclasses.replace(config, sizes=sizes, seed=budget.seed, evaluation=evaluation)
+    return on_own_boards(on_sizes, config)
 
 
 def synthetic_sizes(boards: Boards) -> tuple[int, ...]:

@@ -155,7 +155,7 @@ def fair_simulations(lab: Lab, ensemble: Contestant, plain: Contestant, size: in
 def interpolate(first: tuple[int, float], second: tuple[int, float], seconds: float) -> int:
     """The count that takes `seconds`, on the line through two measured (count, seconds); at least 1."""
     slope = (second[1] - first[1]) / (second[0] - first[0])
-    if slope <= 0:  # too quick to measure: more simulations cost nothing that the clock can see
+    if slope <= 0:  # too quick for the clock to tell apart
         return second[0]
     return max(1, round(first[0] + (seconds - first[1]) / slope))
 
@@ -212,7 +212,7 @@ STUDIES: dict[str, Study] = {
 
 
 def run_study(lab: Lab, name: str, games: Games = ()) -> dict[str, Any]:
-    """Does what is missing of a study, by default on the paper's games; the data of its file of results."""
+    """Completes a study, by default on the paper's games; returns the data of its file of results."""
     study = STUDIES[name]
     games = tuple(find_game(game) for game in games)
     for game in games:

@@ -1,4 +1,4 @@
-"""What a network's embeddings say of good and bad actions, on boards of every size (Sec. 4.2)."""
+"""A network's embeddings of good and bad actions on boards of every size (Sec. 4.2)."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from saz_jax.agents.agent import Agent
+from saz_jax.games.actions import sources
 from saz_jax.graphs.topology import live_nodes
 from saz_jax.models.registry import make_model
 from saz_jax.studies.synthetic import good_and_bad, synthetic_board
@@ -34,12 +35,12 @@ def action_embeddings(
 def _make_embed(agent: Agent, side: int) -> Callable[..., jax.Array]:
     """(variables, board int8[N, N], size, actions int32[A]) -> float32[A, H], dark to move."""
     game = agent.game(side)
-    network = make_model(agent.model, game).network
+    network, starts = make_model(agent.model, game).network, jnp.asarray(sources(side, game.moves))
 
     @jax.jit
     def embed(variables: Any, board: jax.Array, size: jax.Array, actions: jax.Array) -> jax.Array:
         states = jax.tree.map(lambda x: x[None], game.setup(board, size, jnp.int8(1)))
-        return network.embed(variables, states, jax.vmap(live_nodes)(states))[0, actions]
+        return network.embed(variables, states, jax.vmap(live_nodes)(states))[0, starts[actions]]
 
     return embed
 
@@ -57,7 +58,7 @@ def principal_components(x: np.ndarray, count: int = 2) -> tuple[np.ndarray, np.
 
 
 def separability(x: np.ndarray) -> dict[str, float]:
-    """How well the good actions x[:, 0] and the bad ones x[:, 1] part, x: [sizes, 2, H], two sizes or more.
+    """How separable the good actions x[:, 0] and the bad ones x[:, 1] are; x: [sizes, 2, H], sizes >= 2.
 
     accuracy: share of actions nearer to the mean of their own kind than to that of the other, where means
     are over all other sizes; ordered: share of sizes whose good action lies further than its bad one along

@@ -1,4 +1,4 @@
-"""Where studies are done: training runs, matches and files of results in one folder, all continued.
+"""The folder of a study: training runs, matches and files of results, all of which can be continued.
 
 RESULTS/runs/BUDGET-GAME-ROLE-SIZE/   training runs
 RESULTS/matches/BUDGET-GAME-SIZE-PLAYER-OPPONENT.json   matches; studies that need the same one share it
@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from saz_jax.agents.agent import EXPORT, Agent, load_agent
 from saz_jax.arena import series
@@ -20,6 +20,10 @@ from saz_jax.render import figures
 from saz_jax.storage.results import ResultsFile, read_json
 from saz_jax.studies.budgets import Budget
 from saz_jax.training import loop
+
+Clock: TypeAlias = Literal["minutes", "cpu_minutes"]
+CLOCKS: dict[Clock, str] = {"minutes": "seconds", "cpu_minutes": "cpu_seconds"}
+"""What limits a training run, and the fact about its agent that tells how much of it is spent."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,16 +43,35 @@ class Lab:
 
     def open(self, study: str) -> ResultsFile:
         """The study's file of results, begun or continued."""
-        _make_folder(self.results)
-        path = self.results / f"{study}.json"
-        if path.exists():
-            _check_runs(path, self.results / "runs")
         config = {"study": study, "budget_name": self.name, "budget": dataclasses.asdict(self.budget)}
-        return ResultsFile(path, config, players={}, matches={})
+        return open_results(self.results / f"{study}.json", config)
+
+
+def open_results(path: Path, config: dict[str, Any], extends: tuple[str, ...] = ()) -> ResultsFile:
+    """The file of results of a study, begun or continued; settings named in `extends` may grow."""
+    _make_folder(path.parent)
+    if path.exists():
+        _check_runs(path, path.parent / "runs")
+    return ResultsFile(path, config, extends=extends, players={}, matches={})
+
+
+def budget_of(config: Any) -> Budget:
+    """The budget of a study that has settings of its own; `ValueError` if these make no sense."""
+    for name, least in (("games", 2), ("runs", 1), ("simulations", 1)):
+        if (number := getattr(config, name)) < least or (name == "games" and number % 2):
+            even = "an even number, " if name == "games" else ""
+            raise ValueError(f"{name}={number}; use {even}{least} or more")
+    return Budget(
+        games=config.games,
+        runs=config.runs,
+        simulations=config.simulations,
+        opening_moves=config.opening_moves,
+        seed=config.seed,
+    )
 
 
 def _check_runs(path: Path, runs: Path) -> None:
-    """Before hours of training: new runs could not continue the results of others, which are elsewhere."""
+    """Refuses, before hours of training, to continue results whose training runs are elsewhere."""
     data = read_json(path)
     for text in data.get("players", {}) if isinstance(data, dict) else ():
         run = Path(text.partition("@")[0])
@@ -71,13 +94,15 @@ def facts(contestant: Contestant) -> dict[str, Any]:
         "trained_as": agent.model.name,
         "trained_sizes": list(agent.trained_sizes),
         "minutes": round(agent.meta["seconds"] / 60, 2) if "seconds" in agent.meta else None,
+        "cpu_minutes": round(agent.meta["cpu_seconds"] / 60, 2) if "cpu_seconds" in agent.meta else None,
+        "positions": agent.meta.get("positions"),
         "iterations": agent.meta.get("iteration"),
         "weights": contestant.weights,
     }
 
 
 def introduce(file: ResultsFile, contestant: Contestant) -> None:
-    """Writes down who a player is; `ValueError` if the file knows other weights under that name."""
+    """Records a player; `ValueError` if the file has other weights under that name."""
     known = file.data["players"].get(contestant.text, {})
     if known.get("weights", contestant.weights) != contestant.weights:
         raise ValueError(
@@ -86,14 +111,23 @@ def introduce(file: ResultsFile, contestant: Contestant) -> None:
     file.data["players"][contestant.text] = facts(contestant)
 
 
-def train(lab: Lab, role: str, config: TrainConfig, minutes: float, init_from: Agent | None = None) -> Path:
+def train(
+    lab: Lab,
+    role: str,
+    config: TrainConfig,
+    minutes: float,
+    init_from: Agent | None = None,
+    clock: Clock = "minutes",
+) -> Path:
     """The workdir of a finished training run: trained, continued or found."""
     workdir = lab.results / "runs" / f"{lab.name}-{config.game}-{role}-{max(config.sides)}"
-    limits = {"iterations": lab.budget.iterations, "minutes": minutes}
+    limits: dict[str, Any] = {"iterations": lab.budget.iterations, clock: minutes}
     with loop.hold(workdir, config, init_from):
-        if _finished(workdir, **limits):
+        if _finished(workdir, lab.budget.iterations, minutes, clock):
             return workdir
-    end = f"{minutes:g} minutes" if lab.budget.iterations is None else f"{lab.budget.iterations} iterations"
+    end = f"{minutes:g} {'CPU ' if clock == 'cpu_minutes' else ''}minutes"
+    if lab.budget.iterations is not None:
+        end = f"{lab.budget.iterations} iterations"
     lab.say(f"training {config.game} {role} as {config.model} on sides {list(config.sides)}: {end}")
     for row in loop.run(config, workdir, init_from=init_from, progress=lab.progress, **limits):
         if row["iteration"] % lab.budget.stage_every == 0:
@@ -101,12 +135,12 @@ def train(lab: Lab, role: str, config: TrainConfig, minutes: float, init_from: A
     return workdir
 
 
-def _finished(workdir: Path, iterations: int | None, minutes: float) -> bool:
+def _finished(workdir: Path, iterations: int | None, minutes: float, clock: Clock) -> bool:
     """Whether the newest agent has reached a limit; asking the run itself would compile it."""
     if not (workdir / EXPORT).exists():
         return False
     meta = load_agent(workdir).meta
-    return meta["iteration"] == iterations or meta["seconds"] >= 60 * minutes
+    return meta["iteration"] == iterations or meta[CLOCKS[clock]] >= 60 * minutes
 
 
 def play(

@@ -16,7 +16,7 @@ SUBGRAPH_FAMILY: tuple[str, ...] = ("saz", "model3", "model4")
 
 
 def labelled(label: str, text: str) -> Contestant:
-    """The contestant that `text` names, under the label that tables call it by; one label for each text."""
+    """The contestant that `text` names, with its label for tables; each text has one label."""
     return dataclasses.replace(read_contestant(text), label=label)
 
 
@@ -82,19 +82,21 @@ def az_stages(lab: Lab, game: str, size: int) -> list[Stage]:
 
 
 def training_minutes(lab: Lab, game: str) -> float:
-    """What each player of a game gets: the time of the SAZ that is given or shipped, else the budget's."""
+    """Training minutes of each player of a game: those of the SAZ given or shipped, else the budget's."""
     found = _fitting(lab, game, "saz")
     seconds = load_agent(found).meta.get("seconds") if found else None
     return lab.budget.minutes if seconds is None else seconds / 60
 
 
 def can_play(contestant: Contestant, size: int) -> bool:
-    """Whether a board side is not too small for the contestant."""
-    if contestant.agent is None or contestant.model is None:
+    """Whether the contestant can play on boards of that side."""
+    agent = contestant.agent
+    if agent is None:
         return True
-    config = dataclasses.replace(contestant.agent.model, name=contestant.model)
-    game = contestant.agent.game(max(size, getattr(config.network, "side", size)))
-    return models.make_model(config, game).sizes[0] <= size
+    config = dataclasses.replace(agent.model, name=contestant.model or agent.model.name)
+    game = agent.game(max(size, getattr(config.network, "side", size)))
+    smallest, largest = models.make_model(config, game).sizes
+    return smallest <= size and (largest is None or size <= largest)
 
 
 def _small_run(lab: Lab, game: str, model: str) -> Path:

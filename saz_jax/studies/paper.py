@@ -99,4 +99,4 @@ STATEMENTS = {
     "equal_compute": "It measures nothing of the kind: its ensemble always asks its network more often.",
     "fine_tuning": "It names this as future work.",
 }
-"""What it says beside its tables, by study."""
+"""What the paper says in its text, by study."""

@@ -10,13 +10,20 @@ from saz_jax.render.figures import markdown_table, outcome_text
 from saz_jax.storage.results import read_json
 from saz_jax.studies import paper
 
-UNSEEN = {"othello": (16, 20), "gomoku": (17, 19), "go": (9, 15)}
+UNSEEN = {
+    "othello": (16, 20),
+    "gomoku": (17, 19),
+    "go": (9, 15),
+    "hex": (11, 13),
+    "breakthrough": (10, 12),
+    "clobber": (10, 12),
+}
 """Board sides of the matches, larger than any trained one."""
 OPPONENTS = ("greedy", "random")
 RIVAL_OPENING = 6
 """Random plies before two deterministic players take over, so that their games differ."""
 BEGIN, END = "<!-- strength: begin -->\n", "<!-- strength: end -->\n"
-"""What stands around the table in the page."""
+"""Marks around the table in the page."""
 
 
 def matches(games: int, runs: int, simulations: int) -> dict[str, MatchConfig]:

@@ -1,5 +1,6 @@
 """Optimisation: the loss (App. A, Alg. 3) and one step of Adam over all devices."""
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -8,10 +9,11 @@ import jax.numpy as jnp
 import optax
 
 from saz_jax.config import LearnerConfig
+from saz_jax.games.actions import PLACING, action_symmetry
 from saz_jax.games.board import ALL_SYMMETRIES, symmetry
 from saz_jax.graphs.topology import live_nodes
 from saz_jax.training.replay import Positions
-from saz_jax.types import Array, Evaluation, Network, Observation, Variables
+from saz_jax.types import Array, Evaluation, Network, Observation, Steps, Variables
 
 
 class Batch(NamedTuple):
@@ -41,7 +43,7 @@ class Losses(NamedTuple):
     policy: Array
     """Cross-entropy between the search's policy and the network's."""
     value: Array
-    """Squared error of the value."""
+    """Squared error of the value, or cross-entropy of the outcomes where the network tells them."""
     gradient: Array
     """Global norm of the gradient, before clipping."""
     heads: Mapping[str, Array]
@@ -52,11 +54,15 @@ StepFn = Callable[[LearnerState, Array, Batch], tuple[LearnerState, Losses]]
 
 
 def make_learner(
-    network: Network, config: LearnerConfig, symmetries: tuple[int, ...] = ALL_SYMMETRIES
+    network: Network,
+    config: LearnerConfig,
+    symmetries: tuple[int, ...] = ALL_SYMMETRIES,
+    moves: Steps = PLACING,
 ) -> tuple[Callable[[Variables], LearnerState], StepFn]:
     """(init, step), pure; jit `step` on a batch split over devices and it averages the gradient over them.
 
-    `symmetries` are those of the game, one of which `config.symmetries` draws for each position.
+    `symmetries` are those of the game, one of which `config.symmetries` draws for each position, and `moves`
+    its kinds of moves.
     """
     optimiser = make_optimiser(config)
 
@@ -73,7 +79,7 @@ def make_learner(
             logits = jnp.where(seen.legal, logits, jnp.finfo(logits.dtype).min)
         losses = {
             "policy": cross_entropy(logits, piece.policy),
-            "value": jnp.square(evaluation.value - piece.outcome),
+            "value": value_loss(evaluation, piece.outcome),
             **head_losses(evaluation, piece, nodes),
         }
         losses = {name: jnp.sum(each) / whole.outcome.shape[0] for name, each in losses.items()}
@@ -120,7 +126,8 @@ def make_learner(
         symmetry_key, dropout_key = jax.random.split(key)
         if config.symmetries:
             drawn = jax.random.randint(symmetry_key, batch.outcome.shape, 0, len(symmetries))
-            batch = jax.vmap(transformed)(batch, jnp.asarray(symmetries)[drawn])
+            turn = functools.partial(transformed, moves=moves)
+            batch = jax.vmap(turn)(batch, jnp.asarray(symmetries)[drawn])
         params = state.variables["params"]
         gradient, losses, updated = gradients(state.variables, dropout_key, batch)
         total = weighted(losses)
@@ -131,7 +138,7 @@ def make_learner(
         variables = {**updated, "params": optax.apply_updates(params, change)}
         average = variables
         if config.ema_decay:
-            # A young average forgets its random start quickly.
+            # Early on the average moves faster, to forget its random start.
             decay = jnp.minimum(config.ema_decay, (1 + state.step) / (10 + state.step))
             average = optax.incremental_update(variables, state.average, 1 - decay)
         heads = {name: x for name, x in losses.items() if name not in ("policy", "value")}
@@ -143,10 +150,18 @@ def make_learner(
 
 
 def cross_entropy(logits: Array, policy: Array) -> Array:
-    """float32[B]: between policy and the softmax of logits, both [B, V]; 0 where the policy is all zero."""
+    """float32[B]: between policy and the softmax of logits, both [B, A]; 0 where the policy is all zero."""
     # Masked nodes have a log-probability of -inf, and 0 * -inf is no number.
     log_prior = jnp.where(policy > 0, jax.nn.log_softmax(logits), 0.0)
     return -jnp.sum(policy * log_prior, axis=-1)
+
+
+def value_loss(evaluation: Evaluation, outcome: Array) -> Array:
+    """float32[B]: of outcomes +1, 0 and -1."""
+    if evaluation.outcomes is None:
+        return jnp.square(evaluation.value - outcome)
+    which = (1 - outcome).astype(jnp.int32)
+    return -jnp.take_along_axis(evaluation.outcomes, which[:, None], axis=1)[:, 0]
 
 
 def head_losses(evaluation: Evaluation, batch: Batch, nodes: Array) -> dict[str, Array]:
@@ -181,18 +196,19 @@ def make_optimiser(config: LearnerConfig) -> optax.GradientTransformation:
 
 
 def as_batch(positions: Positions) -> Batch:
-    """What learning needs of these positions."""
+    """The fields of these positions that learning needs."""
     return Batch(*(getattr(positions, field) for field in Batch._fields))
 
 
-def transformed(position: Batch, which: Array) -> Batch:
+def transformed(position: Batch, which: Array, moves: Steps = PLACING) -> Batch:
     """One position turned and mirrored by symmetry `which`, moves and policy along with it."""
     seen = position.observation
     side = seen.board.shape[0]
-    source = symmetry(which, seen.size, side)
+    nodes = symmetry(which, seen.size, side)
+    source = action_symmetry(which, seen.size, side, moves)
 
     def turn(grid: Array) -> Array:
-        return grid.reshape(-1)[source[:-1]].reshape(side, side)
+        return grid.reshape(-1)[nodes[:-1]].reshape(side, side)
 
     turned = seen._replace(board=turn(seen.board), points=turn(seen.points), legal=seen.legal[source])
     changes: dict[str, Any] = {"observation": turned, "policy": position.policy[source]}

@@ -12,10 +12,11 @@ import sys
 import time
 from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import jax
 
-from saz_jax.agents.agent import CHECKPOINTS, EXPORT, Agent, check_registered, origins
+from saz_jax.agents.agent import CHECKPOINTS, EXPORT, Agent, check_registered, origins, spent
 from saz_jax.agents.players import greedy_player, random_player
 from saz_jax.arena import matches
 from saz_jax.arena.lanes import fitting_lanes
@@ -36,6 +37,8 @@ from saz_jax.training.iteration import Program, Progress, RunState, iterate, mak
 from saz_jax.training.replay import Positions, squares
 from saz_jax.types import Game, Model, Player
 
+SAVED = ("learner", "games", "earlier")
+"""The fields of `RunState` that a checkpoint holds as arrays."""
 CONTINUING = "continuing"
 """The phase that `run` reports once if it goes on with an earlier stretch: so many iterations are done."""
 
@@ -46,26 +49,29 @@ def run(
     *,
     iterations: int | None = None,
     minutes: float | None = None,
+    cpu_minutes: float | None = None,
     init_from: Agent | None = None,
     save_seconds: float = 60.0,
     traced: Path | None = None,
     progress: Progress = lambda phase, done, total: None,
 ) -> Generator[Row, None, None]:
-    """Trains in `workdir` until `iterations` are done or `minutes` are spent; yields a row per iteration.
+    """Trains in `workdir` until a limit is reached; yields a row per iteration.
 
     A workdir that holds a run of the same config is continued; another config is refused, and so is a workdir
-    in which another run is under way.  The limits count the whole run, earlier stretches included; minutes
-    count iterations, not evaluations.  `init_from` gives the weights to start from.  A keyboard interrupt
-    saves the last whole iteration and is passed on, and closing the generator saves it too; otherwise a
-    checkpoint is written when the last one is older than `save_seconds`, and at the end.
+    in which another run is under way.  `iterations`, `minutes` of wall-clock time and `cpu_minutes` of
+    processor time, all cores added up, count the whole run, earlier stretches included and evaluations
+    excluded.  `init_from` gives the weights to start from.  A keyboard interrupt saves the last whole
+    iteration and is passed on, and closing the generator saves it too; otherwise a checkpoint is written when
+    the last one is older than `save_seconds`, and at the end.
     `traced` is a folder that makes a second start quicker.  `progress` gets the phase at hand ("self-play",
     "learning", "against greedy on side 18", ...) and how much of it is done.
     """
-    check_limits(iterations, minutes)
+    check_limits(iterations, minutes, cpu_minutes)
     workdir, first, config = Path(workdir), jax.process_index() == 0, complete(config)
     program = make_program(config, traced)
     check_evaluation(program)
     fresh = start(program, init_from.variables if init_from else None)
+    fresh = fresh._replace(before=spent(init_from) if init_from else {})
     with hold(workdir, config, init_from), Checkpoints(workdir / CHECKPOINTS) as checkpoints:
         metrics = Metrics(workdir, write=first)
         check_not_lost(workdir, checkpoints)
@@ -78,7 +84,8 @@ def run(
 
         def finished() -> bool:
             over = iterations is not None and state.iteration >= iterations
-            return over or (minutes is not None and state.seconds >= 60 * minutes)
+            over = over or (minutes is not None and state.seconds >= 60 * minutes)
+            return over or (cpu_minutes is not None and state.cpu_seconds >= 60 * cpu_minutes)
 
         try:
             if state is not fresh and not finished():
@@ -94,26 +101,27 @@ def run(
                     save(program, state, checkpoints, workdir)
                     saved_at = time.monotonic()
                 yield row
-        except (KeyboardInterrupt, GeneratorExit):  # the latter: whoever asks for the rows wants no more
+        except (KeyboardInterrupt, GeneratorExit):  # the latter: the caller closed the generator
             # Several processes may be interrupted in different iterations; they rely on the last common one.
             if jax.process_count() == 1 and not sys.is_finalizing():
                 save(program, state, checkpoints, workdir)
             raise
 
 
-def check_limits(iterations: int | None, minutes: float | None) -> None:
-    """Raise `ValueError` unless a run ends, and not before it begins."""
-    if iterations is None and minutes is None:
-        raise ValueError("a run needs an end; give iterations or minutes")
+def check_limits(iterations: int | None, minutes: float | None, cpu_minutes: float | None = None) -> None:
+    """Raise `ValueError` for a run that would not end, or would end before it begins."""
+    if iterations is None and minutes is None and cpu_minutes is None:
+        raise ValueError("a run needs an end; give iterations, minutes or cpu_minutes")
     if iterations is not None and iterations < 1:
         raise ValueError(f"iterations={iterations}; use 1 or more")
-    if minutes is not None and not 0 < minutes < math.inf:
-        raise ValueError(f"minutes={minutes}; use a positive number")
+    for name, limit in (("minutes", minutes), ("cpu_minutes", cpu_minutes)):
+        if limit is not None and not 0 < limit < math.inf:
+            raise ValueError(f"{name}={limit}; use a positive number")
 
 
 def complete(config: TrainConfig) -> TrainConfig:
-    """`config` with the game's own name and all its options, as they are stored."""
-    name = find_game(config.game)
+    """`config` as it is stored: every setting checked, the game's own name and all its options."""
+    config, name = from_json(TrainConfig, to_json(config)), find_game(config.game)
     return dataclasses.replace(config, game=name, game_options=full_options(name, config.game_options))
 
 
@@ -192,11 +200,11 @@ def save(program: Program, state: RunState, checkpoints: Checkpoints, workdir: P
     """Writes a checkpoint of `state` and the newest agent."""
     if checkpoints.iterations()[-1:] == [state.iteration]:
         return
-    arrays = devices.fetch({"learner": state.learner, "games": state.games})
-    blocks = [state.pending, *state.replay]
+    arrays = devices.fetch({name: getattr(state, name) for name in SAVED})
+    blocks = [*state.pending, *state.replay]
     agent, earlier = make_agent(program, state), checkpoints.iterations()
     checkpoints.save(state.iteration, Snapshot(arrays, [block.columns() for block in blocks], agent.facts()))
-    if not earlier:  # an agent without any checkpoint is a run that cannot go on
+    if not earlier:  # an agent without any checkpoint is a run that cannot continue
         checkpoints.wait()
     if jax.process_index() == 0:
         agent.export(workdir / EXPORT)
@@ -228,33 +236,40 @@ def check_not_lost(workdir: Path, checkpoints: Checkpoints) -> None:
 
 def restore(program: Program, fresh: RunState, checkpoints: Checkpoints) -> RunState:
     """The newest saved state, placed on the devices at hand; `fresh` if there is none."""
-    found = checkpoints.restore({"learner": fresh.learner, "games": fresh.games}, with_points)
+    found = checkpoints.restore({name: getattr(fresh, name) for name in SAVED}, migrated_games)
     if found is None:
         return fresh
     iteration, snapshot = found
-    pending, *replay = (Positions.from_columns(block) for block in snapshot.replay)
+    blocks = tuple(Positions.from_columns(block) for block in snapshot.replay)
+    groups = len(program.groups)
     return RunState(
         iteration=iteration,
         learner=devices.copy(program.mesh, snapshot.state["learner"]),
         games=devices.split(program.mesh, snapshot.state["games"]),
-        pending=pending,
-        replay=tuple(replay),
+        pending=blocks[:groups],
+        replay=blocks[groups:],
         seconds=snapshot.meta["seconds"],
+        cpu_seconds=snapshot.meta.get("cpu_seconds", 0.0),
+        earlier=devices.copy(program.mesh, snapshot.state["earlier"]),
+        before=snapshot.meta.get("before", {}),
     )
 
 
-def with_points(arrays: NamedArrays) -> NamedArrays:
-    """The arrays of a checkpoint, those from before boards had shapes included: all were squares."""
-    if "state/games/points" in arrays or "state/games/size" not in arrays:
+def migrated_games(arrays: NamedArrays) -> NamedArrays:
+    """The arrays of a checkpoint, brought up to date: once there was one group of games, all on squares."""
+    if "state/games/size" in arrays:
+        arrays = {name.replace("state/games/", "state/games/0/"): array for name, array in arrays.items()}
+    if "state/games/0/points" in arrays or "state/games/0/size" not in arrays:
         return arrays
-    points = squares(arrays["state/games/size"], arrays["state/games/board"].shape[-1])
-    return {**arrays, "state/games/points": points}
+    points = squares(arrays["state/games/0/size"], arrays["state/games/0/board"].shape[-1])
+    return {**arrays, "state/games/0/points": points}
 
 
 def make_agent(program: Program, state: RunState) -> Agent:
     """The agent that this state of the run plays as."""
     config = program.config
-    shapes = {"trained_shapes": list(config.boards)} if config.shapes else {}
+    also: dict[str, Any] = {"trained_shapes": list(config.boards)} if config.shapes else {}
+    also |= {"before": dict(state.before)} if state.before else {}
     return Agent(
         variables=devices.fetch(state.learner.average),
         game_name=program.game.name,
@@ -263,10 +278,12 @@ def make_agent(program: Program, state: RunState) -> Agent:
         search=config.search,
         trained_sizes=config.sides,
         meta={
-            **shapes,
+            **also,
             "seed": config.seed,
             "iteration": state.iteration,
+            "positions": config.selfplay.games * config.selfplay.moves * state.iteration,
             "seconds": state.seconds,
+            "cpu_seconds": state.cpu_seconds,
             **provenance(),
         },
     )
@@ -300,7 +317,8 @@ def check_evaluation(program: Program) -> None:
         try:
             jax.eval_shape(functools.partial(evaluation_game(program, size).init, size))
             check_sizes(program.model, (size,))
-            check_memory(evaluation_game(program, size), 1, config.simulations)
+            solve = program.config.search.solve
+            check_memory(evaluation_game(program, size), 1, config.simulations, solve=solve)
         except ValueError as error:
             raise ValueError(f"evaluation.sizes: {error}") from error
 

@@ -1,4 +1,4 @@
-"""What a run will take, measured on its first steps before it starts."""
+"""Time and memory of a run, measured on its first steps."""
 
 import time
 from collections.abc import Callable
@@ -9,8 +9,8 @@ import jax.numpy as jnp
 
 from saz_jax.search.tree import tree_memory
 from saz_jax.training import devices
-from saz_jax.training.iteration import CHUNK, Program, RunState
-from saz_jax.training.learner import as_batch
+from saz_jax.training.iteration import CHUNK, Group, Program, RunState, iteration_bytes
+from saz_jax.training.learner import Batch, as_batch
 from saz_jax.training.replay import Positions
 
 
@@ -36,20 +36,13 @@ class Plan(NamedTuple):
 def make_plan(
     program: Program, state: RunState, known: Callable[[str, float], None] = lambda name, figure: None
 ) -> Plan:
-    """Compiles self-play and learning, runs a few steps of each, and works out the rest.
+    """Compiles self-play and learning, runs a few steps of each, and computes the rest.
 
     `known` gets the name of each figure of the plan and the figure, as soon as it is there.
     """
     config = program.config
     positions = config.selfplay.games * config.selfplay.moves
     key = jax.random.key(config.seed)
-    heads = program.model.network.heads
-    blank = Positions.blank(program.game.max_size, config.learner.batch_size, heads)
-    seen = blank.observation
-    seen = seen._replace(
-        points=~seen.points, size=seen.size + program.game.max_size, to_play=seen.to_play + 1
-    )
-    blank = blank._replace(observation=seen)
     figures: dict[str, Any] = {}
 
     def tell(**found: float) -> None:
@@ -57,29 +50,45 @@ def make_plan(
         for name, figure in found.items():
             known(name, figure)
 
-    position_bytes = sum(x.nbytes for x in jax.tree.leaves(blank)) // len(blank.outcome)
     tell(
         parameters=sum(x.size for x in jax.tree.leaves(state.learner.variables["params"])),
         devices=program.mesh.size,
-        tree_bytes=tree_memory(
-            program.game, config.selfplay.games, config.search.simulations, config.search.solve
+        tree_bytes=max(
+            tree_memory(group.game, config.selfplay.games, config.search.simulations, config.search.solve)
+            for group in program.groups
         ),
-        replay_bytes=position_bytes * positions * config.learner.history,
+        replay_bytes=iteration_bytes(config, program.groups) * config.learner.history,
     )
-    play_seconds, play_compile = _timed(program.play, state.learner.average, key, state.games)
+    play_seconds = learn_seconds = compile_seconds = 0.0
+    for group, games in zip(program.groups, state.games, strict=True):
+        seconds, compiling = _timed(group.play, state.learner.average, key, games, state.opponent)
+        play_seconds, compile_seconds = play_seconds + group.share * seconds, compile_seconds + compiling
     tell(positions_per_second=config.selfplay.games * CHUNK / play_seconds)
-    batch = devices.split(program.mesh, as_batch(blank))
-    # A step overwrites its input, so each one gets a copy.
-    learn_seconds, learn_compile = _timed(
-        lambda: program.learn(jax.tree.map(jnp.copy, state.learner), key, batch)
-    )
+    for group in program.groups:
+        batch = devices.split(program.mesh, as_batch(_blank(group, config.learner.batch_size)))
+
+        def learn(group: Group = group, batch: Batch = batch) -> Any:
+            # A step overwrites its input, so each one gets a copy.
+            return group.learn(jax.tree.map(jnp.copy, state.learner), key, batch)
+
+        seconds, compiling = _timed(learn)
+        learn_seconds, compile_seconds = learn_seconds + group.share * seconds, compile_seconds + compiling
     steps = int(config.learner.epochs * config.learner.history * positions) // config.learner.batch_size
     tell(
         steps_per_second=1 / learn_seconds,
-        compile_seconds=play_compile + learn_compile,
+        compile_seconds=compile_seconds,
         iteration_seconds=config.selfplay.moves / CHUNK * play_seconds + steps * learn_seconds,
     )
     return Plan(**figures)
+
+
+def _blank(group: Group, count: int) -> Positions:
+    """`count` empty boards of the group's side."""
+    side = group.game.max_size
+    blank = Positions.blank(side, count, group.model.network.heads, len(group.game.moves))
+    seen = blank.observation
+    seen = seen._replace(points=~seen.points, size=seen.size + side, to_play=seen.to_play + 1)
+    return blank._replace(observation=seen)
 
 
 def _timed(function: Any, *args: Any) -> tuple[float, float]:

@@ -19,9 +19,11 @@ from saz_jax.config.registry import MODELS, NETWORKS
 from saz_jax.games.registry import find_game, look_at
 from saz_jax.models.registry import default_config
 
-PresetName = Literal["smoke", "small", "paper"]
+PresetName = Literal["smoke", "small", "strong", "paper"]
 ONE_SIZE = ("model1", "model2", "model5")
 """Models that are trained on the largest side alone."""
+ABOUT_BOARDS = ("size_weights", "paddings")
+"""Settings of self-play that are about each of the boards."""
 SMALL_NETWORKS = {
     "gin": GINConfig(
         layers=5,
@@ -37,6 +39,11 @@ SMALL_NETWORKS = {
     "cnn": CNNConfig(channels=32, dense=(128, 64), features="stones_legal"),
     "fcn": FCNConfig(blocks=3, channels=32),
 }
+STRONG_NETWORKS = {
+    "gin": dataclasses.replace(SMALL_NETWORKS["gin"], layers=6, hidden=48, head=48, reply=True, soft=True),
+    "cnn": SMALL_NETWORKS["cnn"],
+    "fcn": dataclasses.replace(SMALL_NETWORKS["fcn"], channels=48, reply=True, soft=True),
+}
 SMOKE_NETWORKS = {
     "gin": GINConfig(hidden=16, head=16, edges="compass8", dummy="mean", dropout=0.0),
     "cnn": CNNConfig(channels=16, dense=(32, 32)),
@@ -47,8 +54,9 @@ SMOKE_NETWORKS = {
 def preset(name: str, game: str, model: str, network: str | None = None) -> TrainConfig:
     """The settings of a named recipe for one game and model.
 
-    paper: the paper's hyperparameters; small: what learns fastest per hour of a CPU or one GPU; smoke: the
-    whole pipeline in a minute or two, too short to play well.  Models for one size train on the largest.
+    paper: the paper's hyperparameters; small: what learns fastest per hour of a CPU or one GPU; strong: for
+    hours, with learned values alone, further heads and proofs in the tree; smoke: the whole pipeline in a
+    minute or two, too short to play well.  Models for one size train on the largest.
     `network` replaces the model's own.  What a game needs otherwise stands in its `recipes`.
     """
     check_choice("preset", name, get_args(PresetName))
@@ -68,9 +76,22 @@ def preset(name: str, game: str, model: str, network: str | None = None) -> Trai
     )
     if model in ONE_SIZE:
         paper = dataclasses.replace(paper, sizes=paper.sizes[-1:])
-    made = {"paper": lambda *_: paper, "small": _small, "smoke": _smoke}[name](paper, about, network)
-    changes = {path: x for path, x in about.recipes.get(name, {}).items() if path != "sizes"}
+    recipes = {"paper": lambda *_: paper, "small": _small, "strong": _strong, "smoke": _smoke}
+    made = recipes[name](paper, about, network)
+    left_out = {"sizes"}
+    if model in ONE_SIZE:
+        left_out |= {f"selfplay.{setting}" for setting in ABOUT_BOARDS}
+    changes = {path: x for path, x in about.recipes.get(name, {}).items() if path not in left_out}
     return with_changes(made, changes)
+
+
+def on_own_boards(config: TrainConfig, before: TrainConfig) -> TrainConfig:
+    """`config`, which was `before` with other boards, without what `before` says about each of its own."""
+    if config.boards == before.boards:
+        return config
+    selfplay, taken_over = config.selfplay, before.selfplay
+    old = [name for name in ABOUT_BOARDS if getattr(selfplay, name) == getattr(taken_over, name)]
+    return dataclasses.replace(config, selfplay=dataclasses.replace(selfplay, **dict.fromkeys(old, ())))
 
 
 def _small(paper: TrainConfig, about: Any, network: str) -> TrainConfig:
@@ -94,6 +115,23 @@ def _small(paper: TrainConfig, about: Any, network: str) -> TrainConfig:
         ),
         # The ensemble makes an evaluation on a large board expensive beside the training itself.
         evaluation=EvaluationConfig(every=25, games=16, simulations=16),
+    )
+
+
+def _strong(paper: TrainConfig, about: Any, network: str) -> TrainConfig:
+    small = _small(paper, about, network)
+    made = _network(network, STRONG_NETWORKS)
+    if about.ownership is not None and hasattr(made, "ownership"):
+        made = dataclasses.replace(made, ownership=True)
+    return dataclasses.replace(
+        small,
+        sizes=paper.sizes if len(paper.sizes) == 1 else _sides(about, "strong", (1, 2, 3)),
+        network=made,
+        search=SearchConfig(kind="gumbel", simulations=16, max_considered_actions=8, solve=True),
+        # Random openings show what self-play avoids; few random moves later keep the outcomes telling.
+        selfplay=dataclasses.replace(small.selfplay, max_opening_moves=16, random_move_share=0.03),
+        learner=dataclasses.replace(small.learner, epochs=0.15),
+        evaluation=EvaluationConfig(every=100, games=16, simulations=16),
     )
 
 

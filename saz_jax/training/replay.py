@@ -24,7 +24,7 @@ class Positions(NamedTuple):
     observation: Any
     """`Observation` of numpy arrays: what the player to move saw."""
     policy: np.ndarray
-    """float32[M, V]: the search's policy."""
+    """float32[M, A]: the search's policy."""
     surprise: np.ndarray
     """float32[M]: how far that policy is from what the network said."""
     outcome: np.ndarray
@@ -33,39 +33,52 @@ class Positions(NamedTuple):
     """int32[M]: which of the games played side by side it belongs to."""
     ownership: np.ndarray | None = None
     """float32[M, N, N]: whose each point was in the end, seen by the player to move; meaningless while the
-    game is under way.  None if nobody learns it."""
+    game is under way.  None if no head learns it."""
     reply: np.ndarray | None = None
-    """float32[M, V]: the search's policy of the next move; zeros after the last one, and while the game is
-    under way.  None if nobody learns it."""
+    """float32[M, A]: the search's policy of the next move; zeros after the last one, and while the game is
+    under way.  None if no head learns it."""
+
+    @property
+    def padded_side(self) -> int:
+        """N"""
+        return self.observation.board.shape[-1]
 
     def take(self, index: np.ndarray) -> "Positions":
         """The positions at `index`, a mask or an array of indices."""
         return jax.tree.map(lambda x: x[index], self)
 
     @classmethod
-    def blank(cls, max_size: int, count: int = 0, heads: Collection[str] = ()) -> "Positions":
-        """`count` positions that are all zero, with what a network of these extra heads learns from."""
-        nodes = max_size * max_size + 1
+    def blank(cls, max_size: int, count: int = 0, heads: Collection[str] = (), kinds: int = 1) -> "Positions":
+        """`count` positions that are all zero, with what a network of these extra heads learns from.
+
+        kinds: of moves, `len(game.moves)`.
+        """
+        actions = kinds * max_size * max_size + 1
         return cls(
             observation=_seen(
                 board=np.zeros((count, max_size, max_size), np.int8),
                 points=np.zeros((count, max_size, max_size), bool),
                 size=np.zeros(count, np.int32),
                 to_play=np.zeros(count, np.int8),
-                legal=np.zeros((count, nodes), bool),
+                legal=np.zeros((count, actions), bool),
             ),
-            policy=np.zeros((count, nodes), np.float32),
+            policy=np.zeros((count, actions), np.float32),
             surprise=np.zeros(count, np.float32),
             outcome=np.zeros(count, np.float32),
             lane=np.zeros(count, np.int32),
             ownership=np.zeros((count, max_size, max_size), np.float32) if "ownership" in heads else None,
-            reply=np.zeros((count, nodes), np.float32) if "reply" in heads else None,
+            reply=np.zeros((count, actions), np.float32) if "reply" in heads else None,
         )
+
+    @classmethod
+    def bytes_each(cls, max_size: int, heads: Collection[str] = (), kinds: int = 1) -> int:
+        """Memory of one such position."""
+        return sum(column.nbytes for column in jax.tree.leaves(cls.blank(max_size, 1, heads, kinds)))
 
     @classmethod
     def join(cls, parts: "list[Positions]") -> "Positions":
         """All parts, one after the other."""
-        # A blank one does not know all that the others hold.
+        # A blank part may lack optional columns that the others have.
         parts = [part for part in parts if len(part.lane)] or parts[:1]
         return jax.tree.map(lambda *columns: np.concatenate(columns), *parts)
 
@@ -123,7 +136,7 @@ def release(
 
 
 def _next_policies(positions: Positions, pending: int, ended: np.ndarray) -> np.ndarray:
-    """float32[M, V]: the policy of the next position of the same game, zeros where there is none.
+    """float32[M, A]: the policy of the next position of the same game, zeros where there is none.
 
     The first `pending` positions are open ones, those after them as in `release`.
     """
@@ -149,29 +162,55 @@ class Replay:
     def __len__(self) -> int:
         return sum(len(block.outcome) for block in self.iterations)
 
+    def _by_side(self) -> list[Positions]:
+        """Everything kept, by padded side, the smallest first."""
+        sides = sorted({block.padded_side for block in self.iterations if len(block.lane)})
+        return [Positions.join([b for b in self.iterations if b.padded_side == side]) for side in sides]
+
     def steps(self, batch_size: int, epochs: float) -> int:
         """How many batches `batches` gives."""
-        return max(int(epochs * len(self)) // batch_size, 1)
+        return sum(_steps(len(kept.outcome), batch_size, epochs) for kept in self._by_side())
 
     def batches(
         self, seed: tuple[int, ...], batch_size: int, epochs: float, surprise_weight: float = 0.0
     ) -> Iterator[Positions]:
-        """Shuffled batches that run `epochs` times over everything kept, at least one batch.
+        """Shuffled batches that run `epochs` times over everything kept; see `shuffled`.
 
-        Batches are whole: what does not fill the last one is left out, and a history smaller than one batch
-        repeats positions.  The share `surprise_weight` of a pass is dealt out by how surprising positions
-        are: they are then shown more or less often than once, but once on average.
+        All positions of a batch have the same padded side; batches of different sides take turns at random.
         """
-        everything = Positions.join(list(self.iterations))
-        count = len(everything.outcome)
-        rng = np.random.default_rng(seed)
-        wanted = self.steps(batch_size, epochs) * batch_size
-        expected = np.ones(count)
-        if surprise_weight and everything.surprise.any():
-            expected += surprise_weight * (everything.surprise / everything.surprise.mean() - 1)
-        order = np.zeros(0, int)
-        while len(order) < wanted:
-            times = np.floor(expected + rng.random(count)) if surprise_weight else expected
-            order = np.append(order, rng.permutation(np.repeat(np.arange(count), times.astype(int))))
-        for start in range(0, wanted, batch_size):
-            yield everything.take(order[start : start + batch_size])
+        kept = self._by_side()
+        steps = [_steps(len(positions.outcome), batch_size, epochs) for positions in kept]
+        turns = np.repeat(np.arange(len(kept)), steps)
+        if len(kept) > 1:
+            turns = np.random.default_rng((*seed, len(kept))).permutation(turns)
+        streams = [
+            shuffled(positions, seed, batch_size, count * batch_size, surprise_weight)
+            for positions, count in zip(kept, steps, strict=True)
+        ]
+        for turn in turns:
+            yield next(streams[turn])
+
+
+def _steps(count: int, batch_size: int, epochs: float) -> int:
+    return max(int(epochs * count) // batch_size, 1)
+
+
+def shuffled(
+    positions: Positions, seed: tuple[int, ...], batch_size: int, wanted: int, surprise_weight: float
+) -> Iterator[Positions]:
+    """Batches of `wanted` positions in all, drawn pass by pass without repetition.
+
+    Batches are whole: what does not fill the last one is left out, and a history smaller than one batch
+    repeats positions.  The share `surprise_weight` of a pass is dealt out by how surprising positions are:
+    they are then shown more or less often than once, but once on average.
+    """
+    count, rng = len(positions.outcome), np.random.default_rng(seed)
+    expected = np.ones(count)
+    if surprise_weight and positions.surprise.any():
+        expected += surprise_weight * (positions.surprise / positions.surprise.mean() - 1)
+    order = np.zeros(0, int)
+    while len(order) < wanted:
+        times = np.floor(expected + rng.random(count)) if surprise_weight else expected
+        order = np.append(order, rng.permutation(np.repeat(np.arange(count), times.astype(int))))
+    for start in range(0, wanted, batch_size):
+        yield positions.take(order[start : start + batch_size])

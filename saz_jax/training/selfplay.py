@@ -1,5 +1,6 @@
 """Self-play as one compiled program: `vmap` over games, `scan` over moves, every board in one batch."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ class Moves(NamedTuple):
     observation: Observation
     """What the player to move saw."""
     policy: Array
-    """float32[T, B, V]: the search's policy."""
+    """float32[T, B, A]: the search's policy."""
     surprise: Array
     """float32[T, B]: how far that policy is from what the network said."""
     ended: Array
@@ -31,11 +32,13 @@ class Moves(NamedTuple):
     outcome: Array
     """float32[T, B]: seen by dark, where the game ended."""
     ownership: Array | None = None
-    """float32[T, B, N, N]: seen by dark, where the game ended; None if nobody learns it."""
+    """float32[T, B, N, N]: seen by dark, where the game ended; None if the network has no such head."""
 
 
-PlayFn = Callable[[Variables, Array, GameState], tuple[GameState, Moves]]
-"""(variables, key, states[B]) -> (states[B], Moves): some moves of every game."""
+PlayFn = Callable[..., tuple[GameState, Moves]]
+"""(variables, key, states[B], earlier=None) -> (states[B], Moves): some moves of every game.
+
+earlier: the weights of an earlier self, if `earlier_share` asks for one."""
 
 
 def size_weights(count: int, favour: str) -> np.ndarray:
@@ -46,26 +49,26 @@ def size_weights(count: int, favour: str) -> np.ndarray:
 
 
 def make_new_games(
-    game: Game,
-    shapes: Sequence[int | str],
-    favour: str,
-    max_opening_moves: int = 0,
-    weights: tuple[float, ...] = (),
+    game: Game, shapes: Sequence[int | str], config: SelfPlayConfig
 ) -> Callable[[Array, int], GameState]:
     """(key, B) -> states[B]: new games on boards of `shapes`, after 0 to `max_opening_moves` random plies.
 
     Shapes are sides of squares and texts, random holes are drawn anew for each game.  A shape is drawn by its
-    weight or, without `weights`, as `favour` says by its number of points.
+    weight or, without `size_weights`, as `favour` says by its number of points.
     """
+    max_opening_moves, weights = config.max_opening_moves, config.size_weights
     boards = make_boards(shapes, game.max_size)
     order = np.argsort(boards.points.sum((1, 2)), kind="stable")
-    shares = np.array(weights)[order] if weights else np.array(size_weights(len(order), favour))
+    shares = np.array(weights)[order] if weights else np.array(size_weights(len(order), config.favour))
     boards = Boards(boards.points[order], boards.shares[order])
     logits = jnp.log(jnp.asarray(shares, jnp.float32))
 
     def new_games(key: Array, count: int) -> GameState:
         which = jax.random.categorical(key, logits, shape=(count,))
         states = jax.vmap(game.init)(draw_boards(game, jax.random.fold_in(key, 1), boards, which))
+        if config.margin_noise and states.margin is not None:
+            noise = jax.random.normal(jax.random.fold_in(key, 2), (count,))
+            states = states._replace(margin=states.margin + jnp.round(config.margin_noise * noise))
         if not max_opening_moves:
             return states
         length_key, *ply_keys = jax.random.split(jax.random.fold_in(key, 0), max_opening_moves + 1)
@@ -97,16 +100,26 @@ def make_play(
     `ownership`: record it where games end.
     """
     decide = make_search(game, evaluate, search)
-    new_games = make_new_games(game, shapes, config.favour, config.max_opening_moves, config.size_weights)
+    new_games = make_new_games(game, shapes, config)
     owned = jax.vmap(game.ownership) if ownership and game.ownership else None
 
-    def play(variables: Variables, key: Array, states: GameState) -> tuple[GameState, Moves]:
+    def play(
+        variables: Variables, key: Array, states: GameState, earlier: Variables
+    ) -> tuple[GameState, Moves]:
         def move(states: GameState, key: Array) -> tuple[GameState, Moves]:
             # The first of the three keys is spare: the shipped players were trained on the other two.
             _, search_key, size_key = jax.random.split(key, 3)
             temperature = jnp.where(states.move_count < config.temperature_moves, 1.0, 0.0)
             found = decide(variables, search_key, states, temperature)
             action = found.action
+            if config.earlier_share:
+                others = math.ceil(config.earlier_share * len(action))
+                theirs = jax.tree.map(lambda x: x[:others], states)
+                answer = decide(earlier, jax.random.fold_in(key, 4), theirs, temperature[:others]).action
+                # It has dark in every second of these games.
+                dark = jnp.arange(others) % 2 == 0
+                its_turn = theirs.to_play == jnp.where(dark, 1, -1)
+                action = action.at[:others].set(jnp.where(its_turn, answer, action[:others]))
             if config.random_move_share:
                 error_key = jax.random.fold_in(key, 3)
                 action = _sometimes_random(error_key, action, states.legal, config.random_move_share)
@@ -120,6 +133,8 @@ def make_play(
                 ownership=None if owned is None else owned(after),
             )
             fresh = new_games(size_key, after.size.shape[0])
+            if config.fork_share:
+                fresh = _sometimes_forked(jax.random.fold_in(key, 5), game, fresh, states, config.fork_share)
             return where_states(after.terminated, fresh, after), record
 
         key = jax.random.fold_in(key, jax.lax.axis_index(AXIS))
@@ -127,10 +142,10 @@ def make_play(
 
     lanes, record = PartitionSpec(AXIS), PartitionSpec(None, AXIS)
     copied = PartitionSpec()
+    specs = {"in_specs": (copied, copied, lanes, copied), "out_specs": (lanes, record)}
+    on_every_device = jax.shard_map(play, mesh=mesh, **specs, check_vma=False)
     return jax.jit(
-        jax.shard_map(
-            play, mesh=mesh, in_specs=(copied, copied, lanes), out_specs=(lanes, record), check_vma=False
-        )
+        lambda variables, key, states, earlier=None: on_every_device(variables, key, states, earlier)
     )
 
 
@@ -139,3 +154,15 @@ def _sometimes_random(key: Array, action: Array, legal: Array, share: float) -> 
     coin_key, move_key = jax.random.split(key)
     replaced = jax.random.bernoulli(coin_key, share, action.shape)
     return jnp.where(replaced, random_move(move_key, legal), action)
+
+
+def _sometimes_forked(key: Array, game: Game, fresh: GameState, states: GameState, share: float) -> GameState:
+    """New games [B], about `share` of which are instead what a random move makes of one of `states` [B]."""
+    coin_key, origin_key, move_key = jax.random.split(key, 3)
+    count = len(states.size)
+    origin = jax.random.randint(origin_key, (count,), 0, count)
+    begun = jax.tree.map(lambda x: x[origin], states)
+    after = jax.vmap(game.step)(begun, random_move(move_key, begun.legal))
+    # A move that would end the game is not played.
+    forked = jax.random.bernoulli(coin_key, share, (count,)) & ~after.terminated
+    return where_states(forked, after, fresh)

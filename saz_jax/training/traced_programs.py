@@ -81,7 +81,7 @@ def _read(path: Path) -> export.Exported | None:
 
 
 def _write(path: Path, exported: export.Exported) -> None:
-    """All of the file or none of it; a folder that cannot be written costs a warning."""
+    """Writes the whole file or nothing; a folder that cannot be written costs a warning."""
     program = bytes(exported.serialize())
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -26,7 +26,8 @@ class Gomoku:
 
     @property
     def over(self):
-        return self.outcome != 0 or len(self.stones) == len(self.points)
+        longest = max(self.longest(1), self.longest(-1))
+        return longest >= self.k or len(self.stones) == len(self.points)
 
     @property
     def legal(self):

@@ -44,6 +44,25 @@ class Hex:
         """0 for an own stone, 1 for a free point, None for the other side's stone."""
         return {player: 0, None: 1, -player: None}[self.stones.get(point)]
 
+    def chain_of(self, point):
+        """All stones that are joined to the one at `point`."""
+        waiting, chain = [point], {point}
+        while waiting:
+            row, column = waiting.pop()
+            near = {(row + dr, column + dc) for dr, dc in NEIGHBOURS} - chain
+            near = {other for other in near if self.stones.get(other) == self.stones[point]}
+            chain |= near
+            waiting += near
+        return chain
+
+    @property
+    def ownership(self):
+        """{point: winner} of the winner's chains that reach from one of its sides to the other."""
+        along = 0 if self.outcome == 1 else 1
+        sides = {end(point[along] for point in self.points) for end in (min, max)}
+        own = [point for point, colour in self.stones.items() if colour == self.outcome]
+        return {p: self.outcome for p in own if sides <= {other[along] for other in self.chain_of(p)}}
+
     @property
     def outcome(self):
         return next((player for player in (1, -1) if self.needed(player) == 0), 0)

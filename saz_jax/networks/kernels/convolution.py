@@ -1,4 +1,4 @@
-"""3x3 convolutions that keep the board's side and that also learn quickly on a CPU."""
+"""3x3 convolutions that keep the board's side and whose gradients are also fast on a CPU."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Matrix products over the features that also learn quickly on a CPU."""
+"""Matrix products over the features whose gradients are also fast on a CPU."""
 
 from typing import Any
 

@@ -1,0 +1,1 @@
+"""The game in the browser: a table for each tab, and the server that seats people at them."""
