@@ -18,7 +18,7 @@ from timing import parser, report
 
 from saz_jax.agents import load_agent
 from saz_jax.cli import enable_compilation_cache
-from saz_jax.play import Budget, Session, Setup
+from saz_jax.play import Limits, Session, Setup
 
 SIDES = (9, 15, 19)
 SIMULATIONS = 100
@@ -29,7 +29,7 @@ ALLOWED = (0.1, 0.05)
 def overruns(side: int, moves: int, seconds: float) -> tuple[np.ndarray, float, float]:
     """(seconds beyond the limit of each move, simulations a move, seconds until the first one)."""
     began = time.perf_counter()
-    session = Session(Setup("gomoku", side, dark="gomoku", light="gomoku", budget=Budget(seconds=seconds)))
+    session = Session(Setup("gomoku", side, dark="gomoku", light="gomoku", limits=Limits(seconds=seconds)))
     session.prepare()
     warm = time.perf_counter() - began
     late, simulations = [], []

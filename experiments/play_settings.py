@@ -16,7 +16,7 @@ import tyro
 from saz_jax.agents import load_agent
 from saz_jax.cli import compilation_cache
 from saz_jax.cli.console import plain_errors
-from saz_jax.play.budget import Budget
+from saz_jax.play.limits import Limits
 from saz_jax.storage.results import ResultsFile
 from saz_jax.studies import play_settings
 
@@ -53,7 +53,7 @@ def main(argv: list[str]) -> None:
         }
         arguments.json.parent.mkdir(parents=True, exist_ok=True)
         file = ResultsFile(arguments.json, settings, matches={})
-        budget = Budget(arguments.simulations)
+        limits = Limits(arguments.simulations)
         for name in arguments.only:
             if name in file.data["matches"]:
                 continue
@@ -63,7 +63,7 @@ def main(argv: list[str]) -> None:
                 )
             else:
                 found = play_settings.setting(
-                    agent, game, arguments.size, arguments.games, budget, arguments.seed, **{name: True}
+                    agent, game, arguments.size, arguments.games, limits, arguments.seed, **{name: True}
                 )
             file.data["matches"][name] = found
             file.save()

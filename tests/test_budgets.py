@@ -9,7 +9,14 @@ from saz_jax.config.registry import GAMES, MODELS
 from saz_jax.games import make_game
 from saz_jax.games.actions import PLACING
 from saz_jax.models.registry import check_sizes, make_model
-from saz_jax.studies.budgets import BUDGETS, Boards, BudgetName, synthetic_sizes, trained_as, training_config
+from saz_jax.studies.budgets import (
+    BUDGETS,
+    BudgetName,
+    StudyBoards,
+    synthetic_sizes,
+    trained_as,
+    training_config,
+)
 from saz_jax.training.iteration import check
 
 STRONG = dataclasses.replace(BUDGETS["small"], preset="strong")
@@ -69,4 +76,4 @@ def test_a_training_run_keeps_stages_and_plays_no_matches_of_its_own():
 
 
 def test_synthetic_sizes_begin_at_6_and_end_within_the_largest():
-    assert synthetic_sizes(Boards(synthetic_to=20, synthetic_step=5)) == (6, 11, 16)
+    assert synthetic_sizes(StudyBoards(synthetic_to=20, synthetic_step=5)) == (6, 11, 16)

@@ -16,7 +16,7 @@ from saz_jax.arena.contestants import Contestant
 from saz_jax.cli.studies import parse, reproduce_main, studies_of, study_main
 from saz_jax.storage.lock import locked
 from saz_jax.studies import catalogue, lineup
-from saz_jax.studies.budgets import BUDGETS, Boards
+from saz_jax.studies.budgets import BUDGETS, StudyBoards
 from saz_jax.studies.catalogue import STUDIES, interpolate, run_study, seconds_per_move
 from saz_jax.studies.laboratory import Lab, facts, introduce, play, train
 from saz_jax.studies.lineup import GREEDY, az, can_play, fine_tuned, scalable, trained_on_tested
@@ -25,7 +25,7 @@ from saz_jax.training.presets import preset
 from tests.tiny_agents import tiny_agent
 
 ROOT = Path(__file__).parent.parent
-BUDGET = dataclasses.replace(BUDGETS["smoke"], simulations=1, boards=Boards(gomoku=(5, 6)))
+BUDGET = dataclasses.replace(BUDGETS["smoke"], simulations=1, boards=StudyBoards(gomoku=(5, 6)))
 PLAYERS = [("saz", (5, 6), 0), ("model1", (5,), 1), ("model1", (6,), 2)]
 
 

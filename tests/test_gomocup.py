@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from saz_jax.play.budget import Budget
 from saz_jax.play.gomocup import Gomocup
+from saz_jax.play.limits import Limits
 from saz_jax.play.session import Session, Setup
 from saz_jax.play.thinking import room_for
 from tests.scripted import converse
@@ -112,7 +112,7 @@ def test_limits_are_honoured(session):
     assert session.clock.main == 8.0
     said(session, "START 5", "INFO max_memory 400000000", "BEGIN")
     assert 0 < session.setup.tree_bytes < 15e6
-    small, large = (room_for(session.game, Budget(seconds=1), tree_bytes=b) for b in (3e5, 1e8))
+    small, large = (room_for(session.game, Limits(seconds=1), tree_bytes=b) for b in (3e5, 1e8))
     assert small < large / 2
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from saz_jax.agents import load_agent
 from saz_jax.cli import export, faces, main
-from saz_jax.play import Budget
+from saz_jax.play import Limits
 from saz_jax.render import sgf
 
 ROOT = Path(__file__).parent.parent
@@ -69,7 +69,7 @@ def test_flags_of_faces():
     made = faces.parser("", "gtp")
     arguments = faces.parse(made, ["--game", "go", "--komi", "6.5", "--superko=False", "--seconds", "2"])
     assert arguments.options == {"komi": 6.5, "superko": False}
-    assert arguments.budget == Budget(None, 2.0)
+    assert arguments.limits == Limits(None, 2.0)
     for wrong in (["--simulations", "0"], ["stray"], ["--komi"]):
         with pytest.raises(SystemExit):
             faces.parse(made, wrong)

@@ -6,6 +6,7 @@ import importlib
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from types import ModuleType
 
@@ -72,7 +73,7 @@ PUBLIC = {
         GraphNetwork Output make_cnn make_fcn make_gin make_graph_gin make_network register_network
     """,
     "saz_jax.play": """
-        Analysis Budget Clock Session Setup
+        Analysis Clock Limits Session Setup
     """,
     "saz_jax.render": """
         markdown_table outcome_text sgf svg text training_curve
@@ -137,6 +138,15 @@ def test_public_names_exist_sorted_and_listed_once(name):
 @pytest.mark.parametrize("name", PACKAGES)
 def test_every_package_has_public_names(name):
     assert name in PUBLIC
+
+
+def test_a_public_name_stands_for_one_class_in_the_whole_package():
+    sources = "\n".join(path.read_text() for path in (ROOT / "saz_jax").rglob("*.py"))
+    defined = Counter(
+        re.findall(r"^(?:class )?([A-Z]\w*)(?:\(.*\)|: TypeAlias = .*)?:?$", sources, re.MULTILINE)
+    )
+    public = {name for words in PUBLIC.values() for name in words.split()}
+    assert [name for name in public if defined[name] > 1] == []
 
 
 def test_the_core_dependencies_are_enough_to_import_the_package_and_play():

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from saz_jax.coordinates import gtp_move, read_gtp_move
-from saz_jax.play.budget import Budget
 from saz_jax.play.clock import Clock
+from saz_jax.play.limits import Limits
 from saz_jax.play.passing import is_own_eye, sensible
 from saz_jax.play.screen import Screen, picture
 from saz_jax.play.seats import cached_agent
@@ -118,7 +118,7 @@ def test_resigning_ends_the_game_and_is_taken_back():
 
 
 def test_an_agent_thinks_within_its_budget_and_keeps_its_subtree(agent_file):
-    session = othello(dark=agent_file, light="random", budget=Budget(40))
+    session = othello(dark=agent_file, light="random", limits=Limits(40))
     session.prepare()
     analysis = session.think()
     assert analysis.simulations == 40
@@ -144,11 +144,11 @@ def test_an_agent_stops_when_it_is_told_to_and_when_its_time_is_over(agent_file)
         reports.append(analysis)
         stop.set()
 
-    analysis = session.think(Budget(seconds=20.0), stop, hear)
+    analysis = session.think(Limits(seconds=20.0), stop, hear)
     assert analysis.simulations >= reports[-1].simulations
     assert analysis.seconds < 15
     began = time.monotonic()
-    session.think(Budget(seconds=0.3))
+    session.think(Limits(seconds=0.3))
     assert time.monotonic() - began < 1.0
 
 
@@ -156,10 +156,10 @@ def test_an_endless_search_of_the_last_moves_ends():
     session = Session(Setup("gomoku", 3, options={"k": 3}, dark="mcts:100", light="mcts:100"))
     for point in ((0, 0), (0, 2), (0, 1), (1, 0), (1, 2), (1, 1), (2, 0)):
         session.play(point)
-    stop, capacity = threading.Event(), room_for(session.game, Budget(100))
+    stop, capacity = threading.Event(), room_for(session.game, Limits(100))
     timer = threading.Timer(60, stop.set)
     timer.start()
-    analysis = session.think(Budget(), stop)
+    analysis = session.think(Limits(), stop)
     timer.cancel()
     assert not stop.is_set()
     assert analysis.simulations <= capacity
@@ -172,8 +172,8 @@ def test_calls_that_take_twice_as_long_as_they_should_end_in_time(slower, agent_
     thinker = session._thinkers[agent_file]
     assert isinstance(thinker, TreeThinker)
     thinker._pace = Pace(now=0.001, usual=0.001, mean=0.001, step=0.008, telling=0.001)
-    elapsed, budget = 0.0, Budget(seconds=0.2)
-    while count := thinker._next(budget, 1, elapsed):
+    elapsed, limits = 0.0, Limits(seconds=0.2)
+    while count := thinker._next(limits, 1, elapsed):
         elapsed += slower * 0.001 * count
     assert 0.18 < elapsed < 0.2 + 0.008  # fewer simulations than the smallest step make no sense
 
@@ -186,7 +186,7 @@ def test_after_getting_ready_a_move_compiles_nothing(agent_file):
             compiled.append(duration_secs)
 
     # A padding that no other test uses: what they compiled must not hide what this one needs.
-    session = othello(dark=agent_file, light=agent_file, budget=Budget(8), max_size=SIDE + 5)
+    session = othello(dark=agent_file, light=agent_file, limits=Limits(8), max_size=SIDE + 5)
     jax.monitoring.register_event_duration_secs_listener(listen)
     try:
         session.prepare()
@@ -211,7 +211,7 @@ def test_an_agent_of_another_game_is_refused(agent_file):
 
 
 def test_agents_that_resign_do_so_after_hopeless_moves(agent_file):
-    session = othello(dark=agent_file, light="random", budget=Budget(2), resign=1.0)
+    session = othello(dark=agent_file, light="random", limits=Limits(2), resign=1.0)
     for _ in range(20):
         session.move()
         if session.over:
@@ -232,8 +232,8 @@ def test_the_clock_shares_out_its_time():
     assert Clock().allows(1, 3) is None
     overtime = Clock(main=0.0, overtime=10.0, stones=5)
     assert overtime.allows(1, 100) == pytest.approx(1.7)
-    assert Clock(main=0.0).budget(Budget(50), 1, 40) == Budget(50, 0.0)
-    assert Clock().budget(Budget(50), 1, 40) == Budget(50)
+    assert Clock(main=0.0).limits(Limits(50), 1, 40) == Limits(50, 0.0)
+    assert Clock().limits(Limits(50), 1, 40) == Limits(50)
 
 
 def board_of(*rows):
@@ -255,11 +255,11 @@ def test_a_won_game_is_ended_and_a_lost_score_never_passed_into():
 def test_searches_of_similar_budgets_share_one_program():
     agent = tiny_agent("othello", "model3", (SIDE,))
     game = agent.game(SIDE)
-    rooms = {room_for(game, Budget(n)) for n in (40, 50, 60)}
+    rooms = {room_for(game, Limits(n)) for n in (40, 50, 60)}
     assert rooms == {64}
-    one, other = (agent_thinker("a", agent, game, SIDE, Budget(n)) for n in (40, 60))
+    one, other = (agent_thinker("a", agent, game, SIDE, Limits(n)) for n in (40, 60))
     assert one._search is other._search
-    assert room_for(game, Budget(seconds=1)) >= 1024
+    assert room_for(game, Limits(seconds=1)) >= 1024
 
 
 def test_agents_are_read_once(agent_file):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from saz_jax.play.budget import Budget
+from saz_jax.play.limits import Limits
 
 if TYPE_CHECKING:
     from saz_jax.play.session import Session
@@ -63,7 +63,7 @@ def parse(made: argparse.ArgumentParser, argv: Sequence[str]) -> argparse.Namesp
     for name, value in zip(words[::2], words[1::2], strict=True):
         arguments.options[name.removeprefix("--").replace("-", "_")] = literal(value)
     try:
-        arguments.budget = Budget(arguments.simulations, arguments.seconds)
+        arguments.limits = Limits(arguments.simulations, arguments.seconds)
     except ValueError as error:
         made.error(str(error))
     return arguments
@@ -106,7 +106,7 @@ def opener(
             options=arguments.options,
             dark=dark or agent,
             light=light or agent,
-            budget=arguments.budget,
+            limits=arguments.limits,
             reuse=arguments.reuse,
             symmetries=arguments.symmetries,
             resign=arguments.resign,

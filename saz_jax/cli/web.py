@@ -14,7 +14,7 @@ import sys
 import threading
 import webbrowser
 
-from saz_jax.play.budget import Budget
+from saz_jax.play.limits import Limits
 from saz_jax.play.web import server
 from saz_jax.play.web.guard import LOOPBACK
 from saz_jax.play.web.house import House
@@ -46,7 +46,7 @@ def main(argv: list[str]) -> None:
         parser.error(f"--port {arguments.port} is none; use 0 to 65535")
     local = arguments.host in LOOPBACK
     try:
-        budget = Budget(arguments.simulations, arguments.seconds)
+        limits = Limits(arguments.simulations, arguments.seconds)
         listening = server.listen(arguments.host, arguments.port)
     except (OSError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
@@ -55,7 +55,7 @@ def main(argv: list[str]) -> None:
         game=arguments.game,
         size=arguments.size or (15 if arguments.game == "gomoku" else None),
         players=arguments.player,
-        budget=budget,
+        limits=limits,
         paths=local,
         enable_cache=_enable_cache,
     )

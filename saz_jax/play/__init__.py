@@ -4,16 +4,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from saz_jax.play.budget import Budget
     from saz_jax.play.clock import Clock
+    from saz_jax.play.limits import Limits
     from saz_jax.play.session import Session, Setup
     from saz_jax.play.thinking import Analysis
 
-__all__ = ["Analysis", "Budget", "Clock", "Session", "Setup"]
+__all__ = ["Analysis", "Clock", "Limits", "Session", "Setup"]
 
 _HOMES = {
     "Analysis": "thinking",
-    "Budget": "budget",
+    "Limits": "limits",
     "Clock": "clock",
     "Session": "session",
     "Setup": "session",

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from saz_jax.play.budget import Budget
+from saz_jax.play.limits import Limits
 
 RESERVE = 0.1
 """Seconds of every limit that are kept back for talking."""
@@ -36,24 +36,24 @@ class Clock:
 
     def allows(self, colour: int, moves_ahead: int) -> float | None:
         """Seconds for the next move of a side that has about `moves_ahead` moves to make; None: no limit."""
-        limits = [] if self.per_move is None else [SHARE * self.per_move]
+        bounds = [] if self.per_move is None else [SHARE * self.per_move]
         if self.main is not None:
             left = self.left.get(colour, self.main)
             stones = self.stones_left.get(colour, 0)
             if stones or (left <= 0 and self.stones):
                 left, stones = (left, stones) if stones else (self.overtime, self.stones)
-                limits.append(SHARE * left / stones)
+                bounds.append(SHARE * left / stones)
             else:
                 ahead = max(moves_ahead, FEWEST_MOVES)
                 # With overtime to fall back on, the main time may be spent sooner.
-                limits.append(left / (ahead / 2 if self.stones else ahead))
-        if not limits:
+                bounds.append(left / (ahead / 2 if self.stones else ahead))
+        if not bounds:
             return None
-        return max(min(limits) - RESERVE, min(limits) / 2)
+        return max(min(bounds) - RESERVE, min(bounds) / 2)
 
-    def budget(self, own: Budget, colour: int, moves_ahead: int) -> Budget:
+    def limits(self, own: Limits, colour: int, moves_ahead: int) -> Limits:
         """`own`, but within what the clock allows."""
         allowed = self.allows(colour, moves_ahead)
         if allowed is None:
             return own
-        return Budget(own.simulations, allowed if own.seconds is None else min(own.seconds, allowed))
+        return Limits(own.simulations, allowed if own.seconds is None else min(own.seconds, allowed))

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from saz_jax.coordinates import GTP_COLUMNS, Move, ends, gtp_move, read_gtp_move
-from saz_jax.play.budget import Budget
 from saz_jax.play.clock import Clock
+from saz_jax.play.limits import Limits
 from saz_jax.play.lines import Face
 
 if TYPE_CHECKING:
@@ -349,7 +349,7 @@ class GTP(Face):
                     "play " + ("resign" if analysis.resigns else self._vertex(session.point(analysis.action)))
                 )
             else:
-                self._tell(session.think(Budget(), self.lines, report), style)
+                self._tell(session.think(Limits(), self.lines, report), style)
                 self.lines.wait()
         except ValueError as error:
             self.say(f"error: {error}")

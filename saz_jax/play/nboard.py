@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import IO, TYPE_CHECKING, Any
 
 from saz_jax.coordinates import placed, read_square, square
-from saz_jax.play.budget import Budget
+from saz_jax.play.limits import Limits
 from saz_jax.play.lines import Face, log
 
 if TYPE_CHECKING:
@@ -106,8 +106,8 @@ class NBoard(Face):
     def _move(self, rest: str) -> None:
         self.later.get().play(read_square(rest, SIDE))
 
-    def _budget(self) -> Budget | None:
-        return None if self._depth is None else Budget(SIMULATIONS_PER_DEPTH * self._depth**2)
+    def _limits(self) -> Limits | None:
+        return None if self._depth is None else Limits(SIMULATIONS_PER_DEPTH * self._depth**2)
 
     def _hint(self, rest: str) -> None:
         if not re.fullmatch(r"[0-9]{1,3}", rest) or not int(rest):
@@ -116,7 +116,7 @@ class NBoard(Face):
         if session.over:
             raise ValueError("the game is over")
         self.say("status thinking")
-        analysis = session.think(self._budget(), self.lines)
+        analysis = session.think(self._limits(), self.lines)
         for candidate in analysis.candidates[: int(rest)]:
             line = "".join(square(placed(session.point(action))) for action in candidate.variation)
             self.say(f"search {line} {DISCS * candidate.value:.2f} 0 {len(candidate.variation)}")
@@ -131,7 +131,7 @@ class NBoard(Face):
             raise ValueError("the game is over")
         self.say("status thinking")
         # NBoard tells the move back to us if it is played.
-        analysis = session.think(self._budget())
+        analysis = session.think(self._limits())
         move = square(placed(session.point(analysis.action)))
         self.say(f"=== {move}/{self._eval(analysis)}/{analysis.seconds:.2f}")
         self._nodes(analysis)

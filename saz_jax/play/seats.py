@@ -10,7 +10,7 @@ import re
 from saz_jax.agents.agent import Agent, load_agent
 from saz_jax.agents.players import greedy_player, random_player
 from saz_jax.arena.engines import engine_player, is_engine
-from saz_jax.play.budget import Budget
+from saz_jax.play.limits import Limits
 from saz_jax.play.thinking import (
     MAX_TREE_BYTES,
     EngineThinker,
@@ -23,7 +23,7 @@ from saz_jax.types import Game
 
 PERSON = "person"
 SHIPPED_DEFAULT = 100
-"""Simulations of an agent that is given no other budget."""
+"""Simulations of an agent that is given no other limits."""
 
 
 @functools.lru_cache(maxsize=8)
@@ -45,12 +45,12 @@ def agent_of(text: str) -> Agent | None:
         ) from error
 
 
-def own_budget(text: str, asked: Budget) -> Budget:
+def own_limits(text: str, asked: Limits) -> Limits:
     """What a player spends on a move: as asked for, else its own number of simulations."""
     if asked.simulations is not None or asked.seconds is not None:
         return asked
     found = re.fullmatch(r"mcts:([1-9]\d{0,6})", text)
-    return Budget(int(found[1]) if found else SHIPPED_DEFAULT)
+    return Limits(int(found[1]) if found else SHIPPED_DEFAULT)
 
 
 # Each one is made once, so that it is compiled once.
@@ -62,7 +62,7 @@ def make_thinker(
     text: str,
     game: Game,
     size: int,
-    budget: Budget,
+    limits: Limits,
     *,
     reuse: bool = True,
     symmetries: bool = False,
@@ -90,6 +90,6 @@ def make_thinker(
     if text.startswith("raw:"):
         return PlainThinker(text, agent.player(game, model=model, raw=True, sizes=(size,)), seed)
     return agent_thinker(
-        text, agent, game, size, budget, model=model, reuse=reuse, symmetries=symmetries, analysis=analysis,
+        text, agent, game, size, limits, model=model, reuse=reuse, symmetries=symmetries, analysis=analysis,
         tree_bytes=tree_bytes, seed=seed,
     )  # fmt: skip

@@ -28,11 +28,11 @@ from saz_jax.games.notation import draw, move_name, parse_move, point_name
 from saz_jax.games.registry import find_game
 from saz_jax.games.shapes import from_text, to_text
 from saz_jax.models.opinions import Opinions
-from saz_jax.play.budget import Budget
 from saz_jax.play.clock import Clock
+from saz_jax.play.limits import Limits
 from saz_jax.play.passing import sensible
-from saz_jax.play.seats import PERSON, agent_of, make_thinker, own_budget
-from saz_jax.play.thinking import MAX_TREE_BYTES, Analysis, Position, Report, Stop, Thinker
+from saz_jax.play.seats import PERSON, agent_of, make_thinker, own_limits
+from saz_jax.play.thinking import MAX_TREE_BYTES, Analysis, Position, Stop, Tell, Thinker
 from saz_jax.render import sgf
 from saz_jax.types import Game, GameState
 
@@ -59,7 +59,7 @@ class Setup:
     dark: str = PERSON
     light: str = PERSON
     """Players by text: person, random, greedy, mcts:100, an agent, raw:agent, agent@model3."""
-    budget: Budget = dataclasses.field(default_factory=Budget)
+    limits: Limits = dataclasses.field(default_factory=Limits)
     """What a move of a player that searches may cost; default: 100 simulations."""
     reuse: bool = True
     """Keep the subtree of the moves that were played."""
@@ -317,9 +317,9 @@ class Session:
 
     def think(
         self,
-        budget: Budget | None = None,
+        limits: Limits | None = None,
         stop: Stop | None = None,
-        report: Report | None = None,
+        report: Tell | None = None,
         player: str | None = None,
     ) -> Analysis:
         """What the player at hand, or another one, would do here; nothing is played."""
@@ -334,23 +334,23 @@ class Session:
             thinker, position, view = self._thinker(text), self._position(), self.view
             assert thinker is not None
             legal = np.flatnonzero(view.legal)
-            if len(legal) == 1 and budget is None:
+            if len(legal) == 1 and limits is None:
                 return Analysis(int(legal[0]))
-            own = own_budget(text, self.setup.budget) if budget is None else budget
+            own = own_limits(text, self.setup.limits) if limits is None else limits
             ahead = int((view.board == 0).sum()) // 2
-            own = self.clock.budget(own, view.to_play, ahead) if budget is None else own
+            own = self.clock.limits(own, view.to_play, ahead) if limits is None else own
         analysis = thinker.think(position, own, stop or threading.Event(), report)
         return self._considered(analysis, position, view)
 
     def move(
         self,
-        budget: Budget | None = None,
+        limits: Limits | None = None,
         stop: Stop | None = None,
-        report: Report | None = None,
+        report: Tell | None = None,
     ) -> Analysis:
         """Lets the player at hand move, or resign."""
         began, version, colour = time.monotonic(), self.version, self.to_play
-        analysis = self.think(budget, stop, report)
+        analysis = self.think(limits, stop, report)
         with self._changing():
             if self.version != version:
                 raise ValueError("the game went on during the search; ask again")
@@ -488,12 +488,12 @@ class Session:
         with self._lock:
             if text in self._thinkers:
                 return self._thinkers[text]
-            budget = own_budget(text, self.setup.budget)
+            limits = own_limits(text, self.setup.limits)
             made = make_thinker(
                 text,
                 self.game,
                 self.size,
-                budget,
+                limits,
                 reuse=self.setup.reuse,
                 symmetries=self.setup.symmetries,
                 analysis=self.setup.analysis,

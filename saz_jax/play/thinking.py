@@ -1,4 +1,4 @@
-"""Who moves when no person does: thinkers that choose a move within a budget and tell what they found.
+"""Who moves when no person does: thinkers that choose a move within limits and tell what they found.
 
 A thinker is asked about a position by its history, so that one that searches can keep the subtree of what was
 played, and one that is another program can be told the moves it has not seen.
@@ -19,7 +19,7 @@ from saz_jax.agents.agent import Agent
 from saz_jax.arena.engines import Engine, EngineError, HostPlayer, Ply
 from saz_jax.config import SearchConfig
 from saz_jax.games.notation import draw, move_name
-from saz_jax.play.budget import Budget
+from saz_jax.play.limits import Limits
 from saz_jax.search.anytime import AnytimeSearch, Growth, make_anytime
 from saz_jax.search.rollouts import make_rollout_evaluate
 from saz_jax.search.rounds import LANES
@@ -72,7 +72,7 @@ class Analysis:
     resigns: bool = False
 
 
-Report: TypeAlias = Callable[[Analysis], None]
+Tell: TypeAlias = Callable[[Analysis], None]
 
 
 class Stop(Protocol):
@@ -99,8 +99,8 @@ class Thinker(Protocol):
         """Does what would keep the first move waiting, such as compiling."""
         ...
 
-    def think(self, position: Position, budget: Budget, stop: Stop, report: Report | None = None) -> Analysis:
-        """Looks at a position until the budget is spent or `stop` is set; tells on the way."""
+    def think(self, position: Position, limits: Limits, stop: Stop, report: Tell | None = None) -> Analysis:
+        """Looks at a position until a limit is reached or `stop` is set; tells on the way."""
         ...
 
     def close(self) -> None:
@@ -120,8 +120,8 @@ class PlainThinker:
         """Compiles the player."""
         self._play(self._key, position.state)
 
-    def think(self, position: Position, budget: Budget, stop: Stop, report: Report | None = None) -> Analysis:
-        """Its move; the budget does not matter."""
+    def think(self, position: Position, limits: Limits, stop: Stop, report: Tell | None = None) -> Analysis:
+        """Its move; limits do not matter."""
         began = time.monotonic()
         key = jax.random.fold_in(self._key, len(position.actions))
         return Analysis(int(self._play(key, position.state)), seconds=time.monotonic() - began)
@@ -207,7 +207,7 @@ class TreeThinker:
                 self._pace.sample(spent[0], spent[1])
             self._ready = True
 
-    def think(self, position: Position, budget: Budget, stop: Stop, report: Report | None = None) -> Analysis:
+    def think(self, position: Position, limits: Limits, stop: Stop, report: Tell | None = None) -> Analysis:
         """Grows the tree of `position`; a search that was begun before is continued."""
         if not self._ready:  # compiling is not thinking
             self.prepare(position)
@@ -215,11 +215,11 @@ class TreeThinker:
         with self._lock:
             growth = self._rooted(position)
             visits, used = (int(x) for x in jax.device_get(counts(growth)))
-            if budget.simulations is not None or budget.seconds is not None:
-                growth = self._search.aim(growth, jnp.int32(self._planned(budget, visits)))
+            if limits.simulations is not None or limits.seconds is not None:
+                growth = self._search.aim(growth, jnp.int32(self._planned(limits, visits)))
             before, reported, told = visits, began, None
             while not stop.is_set():
-                count = self._next(budget, visits, time.monotonic() - began)
+                count = self._next(limits, visits, time.monotonic() - began)
                 # Near the end of a game few positions are left to see: looked at for ever, they fill no tree.
                 count = min(count, self._search.capacity - max(used, visits))
                 if count < 1:
@@ -249,29 +249,29 @@ class TreeThinker:
         """Lets the tree go."""
         self._growth = None
 
-    def _planned(self, budget: Budget, visits: int) -> int:
+    def _planned(self, limits: Limits, visits: int) -> int:
         """How many simulations this search will have, as far as one can tell: what its halving aims at."""
-        limits = []
-        if budget.simulations is not None:
-            limits.append(budget.simulations - visits)
-        if budget.seconds is not None:
-            limits.append(int((budget.seconds - self._pace.telling) / max(self._pace.mean, 1e-6)))
-        return max(min(limits), 1)
+        bounds = []
+        if limits.simulations is not None:
+            bounds.append(limits.simulations - visits)
+        if limits.seconds is not None:
+            bounds.append(int((limits.seconds - self._pace.telling) / max(self._pace.mean, 1e-6)))
+        return max(min(bounds), 1)
 
-    def _next(self, budget: Budget, visits: int, elapsed: float) -> int:
+    def _next(self, limits: Limits, visits: int, elapsed: float) -> int:
         """How many simulations to run before the next look at the clock; 0: enough."""
         if visits == 0:  # without one there is no move
             return 1
         pace = max(self._pace.now, 1e-6)
-        limits = [max(int(REPORT_SECONDS / pace), 1)]
-        if budget.simulations is not None:
-            limits.append(budget.simulations - visits)
-        if budget.seconds is not None:
-            left = budget.seconds - self._pace.telling - elapsed
+        bounds = [max(int(REPORT_SECONDS / pace), 1)]
+        if limits.simulations is not None:
+            bounds.append(limits.simulations - visits)
+        if limits.seconds is not None:
+            left = limits.seconds - self._pace.telling - elapsed
             fitting = int(left / pace) if left > self._pace.step else 0
             # Half of them at a time: a call that takes twice as long as it should still ends in time.
-            limits.append(max(fitting // 2, min(fitting, LANES[0])))
-        return min(limits)
+            bounds.append(max(fitting // 2, min(fitting, LANES[0])))
+        return min(bounds)
 
     def _begin(self, state: GameState, seed: int) -> Growth:
         batch = jax.tree.map(lambda x: jnp.asarray(x)[None], state)
@@ -352,17 +352,17 @@ def tell(growth: Growth, found: SearchOutput) -> Told:
     return Told(found.action, found.value, found.policy, prior, found.visits, found.qvalues, best, lines)
 
 
-def room_for(game: Game, budget: Budget, analysis: bool = False, tree_bytes: float = MAX_TREE_BYTES) -> int:
-    """Nodes of a tree for this budget: a power of two, so that similar budgets share a program.
+def room_for(game: Game, limits: Limits, analysis: bool = False, tree_bytes: float = MAX_TREE_BYTES) -> int:
+    """Nodes of a tree for these limits: a power of two, so that similar ones share a program.
 
     `analysis`: it may also be let run on until somebody stops it.
     """
-    if budget.simulations is not None and budget.seconds is None and not analysis:
-        return 1 << max(budget.simulations + 1, 63).bit_length()
+    if limits.simulations is not None and limits.seconds is None and not analysis:
+        return 1 << max(limits.simulations + 1, 63).bit_length()
     node = tree_memory(game, 1, 1) - tree_memory(game, 1, 0)
     fitting = max(int(min(tree_bytes, MAX_TREE_BYTES) / node), 64)
     most = 1 << min(fitting, MAX_NODES).bit_length() - 1
-    return max(most, room_for(game, Budget(budget.simulations))) if budget.simulations else most
+    return max(most, room_for(game, Limits(limits.simulations))) if limits.simulations else most
 
 
 def agent_thinker(
@@ -370,7 +370,7 @@ def agent_thinker(
     agent: Agent,
     game: Game,
     size: int,
-    budget: Budget,
+    limits: Limits,
     *,
     model: str | None = None,
     search: str | None = None,
@@ -384,7 +384,7 @@ def agent_thinker(
     """An agent with its search."""
     grown = agent.anytime(
         game,
-        room_for(game, budget, analysis, tree_bytes),
+        room_for(game, limits, analysis, tree_bytes),
         model=model,
         search=search,
         heuristic_weight=heuristic_weight,
@@ -401,12 +401,12 @@ def _rollouts(game: Game, capacity: int) -> AnytimeSearch:
 
 def rollout_thinker(name: str, game: Game, simulations: int, seed: int = 0) -> TreeThinker:
     """Tree search with random playouts."""
-    search = _rollouts(game, room_for(game, Budget(simulations)))
+    search = _rollouts(game, room_for(game, Limits(simulations)))
     return TreeThinker(name, search, seed=seed)
 
 
 class EngineThinker:
-    """A program of somebody else's; the budget is its own affair."""
+    """A program of somebody else's; limits are its own affair."""
 
     def __init__(self, player: HostPlayer):
         self.name = player.text
@@ -419,7 +419,7 @@ class EngineThinker:
         with self._lock:
             self._engine = self._engine or self._player.open()
 
-    def think(self, position: Position, budget: Budget, stop: Stop, report: Report | None = None) -> Analysis:
+    def think(self, position: Position, limits: Limits, stop: Stop, report: Tell | None = None) -> Analysis:
         """Asks it; a program that has failed is started anew for the next question."""
         self.prepare(position)
         began, game = time.monotonic(), self._player.game

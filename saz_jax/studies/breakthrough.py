@@ -130,7 +130,7 @@ def run(
     for number in range(config.seeds):
         settings = training(config, number)
         role = f"{config.model}-{SEED}{number}"
-        workdir = laboratory.train(lab, role, settings, config.minutes, clock="cpu_minutes")
+        workdir = laboratory.train(lab, role, settings, config.minutes, limit="cpu_minutes")
         player = labelled(f"{SEED}{number}", str(workdir))
         for opponent in opponents:
             _meet(lab, file, config, player, opponent)

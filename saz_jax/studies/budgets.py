@@ -10,7 +10,7 @@ BudgetName = Literal["smoke", "small", "paper"]
 
 
 @dataclasses.dataclass(frozen=True)
-class Boards:
+class StudyBoards:
     """Board sides that players are tested on."""
 
     othello: tuple[int, ...] = (16, 20)
@@ -68,7 +68,7 @@ class Budget:
     """Random plies before the players take over: two deterministic players repeat the same game."""
     seed: int = 0
     """Of the matches and of the training."""
-    boards: Boards = Boards()
+    boards: StudyBoards = StudyBoards()
 
 
 BUDGETS: dict[str, Budget] = {
@@ -82,7 +82,7 @@ BUDGETS: dict[str, Budget] = {
         games=2,
         runs=2,
         simulations=2,
-        boards=Boards((6,), (6,), (5,), curve=(6,), compute=(6,), synthetic_to=12, synthetic_step=2),
+        boards=StudyBoards((6,), (6,), (5,), curve=(6,), compute=(6,), synthetic_to=12, synthetic_step=2),
     ),
     "small": Budget(
         preset="small",
@@ -93,7 +93,7 @@ BUDGETS: dict[str, Budget] = {
         stages=8,
         games=10,
         simulations=16,
-        boards=Boards((16,), (17,), (9,), curve=(6, 8, 12, 16), compute=(8, 12, 16), synthetic_step=8),
+        boards=StudyBoards((16,), (17,), (9,), curve=(6, 8, 12, 16), compute=(8, 12, 16), synthetic_step=8),
     ),
     "paper": Budget(),
 }
@@ -114,6 +114,6 @@ def training_config(budget: Budget, game: str, model: str, size: int | None = No
     return on_own_boards(on_sizes, config)
 
 
-def synthetic_sizes(boards: Boards) -> tuple[int, ...]:
+def synthetic_sizes(boards: StudyBoards) -> tuple[int, ...]:
     """The sides of the synthetic boards."""
     return tuple(range(6, boards.synthetic_to + 1, boards.synthetic_step))

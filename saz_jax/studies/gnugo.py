@@ -19,8 +19,8 @@ OPENING_MOVES = 6
 
 
 @dataclasses.dataclass
-class Record:
-    """What one game brought."""
+class Comparison:
+    """What both programs said in one game."""
 
     kind: str
     moves: list[str] = dataclasses.field(default_factory=list)
@@ -34,7 +34,7 @@ class Table:
     """One board on both sides."""
 
     def __init__(self, engine: GTPEngine, game: Game, size: int, komi: float, kind: str):
-        self.engine, self.game, self.size, self.record = engine, game, size, Record(kind)
+        self.engine, self.game, self.size, self.record = engine, game, size, Comparison(kind)
         self.step, init = rules(game)
         self.state: GameState = init(size)
         for command in (f"boardsize {size}", "clear_board", f"komi {komi:g}"):
@@ -80,7 +80,7 @@ class Table:
         self.record.moves.append(vertex)
         self.state = self.step(self.state, np.int32(action))
 
-    def finish(self) -> Record:
+    def finish(self) -> Comparison:
         """Compares the scores of a game that two passes have ended."""
         assert self.game.score is not None
         answer = self.engine.ask("final_score")
@@ -99,7 +99,7 @@ def rules(game: Game) -> tuple[Any, Any]:
     return jax.jit(game.step), jax.jit(game.init)
 
 
-def random_game(engine: GTPEngine, size: int, komi: float, seed: int, plies: int) -> Record:
+def random_game(engine: GTPEngine, size: int, komi: float, seed: int, plies: int) -> Comparison:
     """Random legal moves, legality compared after each: captures, suicides and superko at every turn."""
     table = Table(engine, make_game("go", size, komi=komi), size, komi, "random")
     draw = np.random.default_rng(seed)
@@ -116,7 +116,7 @@ def random_game(engine: GTPEngine, size: int, komi: float, seed: int, plies: int
     return table.record
 
 
-def scored_game(engine: GTPEngine, size: int, komi: float, seed: int) -> Record:
+def scored_game(engine: GTPEngine, size: int, komi: float, seed: int) -> Comparison:
     """GNU Go against itself from a random opening, until both pass and all dead stones are captured."""
     table = Table(engine, make_game("go", size, komi=komi), size, komi, "scored")
     draw = np.random.default_rng(seed)

@@ -21,8 +21,8 @@ from saz_jax.storage.results import ResultsFile, read_json
 from saz_jax.studies.budgets import Budget
 from saz_jax.training import loop
 
-Clock: TypeAlias = Literal["minutes", "cpu_minutes"]
-CLOCKS: dict[Clock, str] = {"minutes": "seconds", "cpu_minutes": "cpu_seconds"}
+TimeLimit: TypeAlias = Literal["minutes", "cpu_minutes"]
+TIMES: dict[TimeLimit, str] = {"minutes": "seconds", "cpu_minutes": "cpu_seconds"}
 """What limits a training run, and the fact about its agent that tells how much of it is spent."""
 
 
@@ -117,15 +117,15 @@ def train(
     config: TrainConfig,
     minutes: float,
     init_from: Agent | None = None,
-    clock: Clock = "minutes",
+    limit: TimeLimit = "minutes",
 ) -> Path:
     """The workdir of a finished training run: trained, continued or found."""
     workdir = lab.results / "runs" / f"{lab.name}-{config.game}-{role}-{max(config.sides)}"
-    limits: dict[str, Any] = {"iterations": lab.budget.iterations, clock: minutes}
+    limits: dict[str, Any] = {"iterations": lab.budget.iterations, limit: minutes}
     with loop.hold(workdir, config, init_from):
-        if _finished(workdir, lab.budget.iterations, minutes, clock):
+        if _finished(workdir, lab.budget.iterations, minutes, limit):
             return workdir
-    end = f"{minutes:g} {'CPU ' if clock == 'cpu_minutes' else ''}minutes"
+    end = f"{minutes:g} {'CPU ' if limit == 'cpu_minutes' else ''}minutes"
     if lab.budget.iterations is not None:
         end = f"{lab.budget.iterations} iterations"
     lab.say(f"training {config.game} {role} as {config.model} on sides {list(config.sides)}: {end}")
@@ -135,12 +135,12 @@ def train(
     return workdir
 
 
-def _finished(workdir: Path, iterations: int | None, minutes: float, clock: Clock) -> bool:
+def _finished(workdir: Path, iterations: int | None, minutes: float, limit: TimeLimit) -> bool:
     """Whether the newest agent has reached a limit; asking the run itself would compile it."""
     if not (workdir / EXPORT).exists():
         return False
     meta = load_agent(workdir).meta
-    return meta["iteration"] == iterations or meta[CLOCKS[clock]] >= 60 * minutes
+    return meta["iteration"] == iterations or meta[TIMES[limit]] >= 60 * minutes
 
 
 def play(

@@ -11,7 +11,7 @@ import numpy as np
 from saz_jax.agents.agent import Agent
 from saz_jax.arena import matches
 from saz_jax.arena.statistics import average_outcome, wilson_interval
-from saz_jax.play.budget import Budget
+from saz_jax.play.limits import Limits
 from saz_jax.play.thinking import Position, TreeThinker, agent_thinker
 from saz_jax.types import Game, GameState
 
@@ -41,22 +41,22 @@ def setting(
     game: Game,
     size: int,
     games: int,
-    budget: Budget,
+    limits: Limits,
     seed: int,
     *,
     reuse: bool = False,
     symmetries: bool = False,
 ) -> dict[str, Any]:
     """The anytime search with a setting against the one without."""
-    mine = agent_thinker("mine", agent, game, size, budget, reuse=reuse, symmetries=symmetries)
-    other = agent_thinker("other", agent, game, size, budget, reuse=False)
+    mine = agent_thinker("mine", agent, game, size, limits, reuse=reuse, symmetries=symmetries)
+    other = agent_thinker("other", agent, game, size, limits, reuse=False)
     for thinker in (mine, other):
         thinker.prepare(Position(game.init(size), ()))
     step, outcomes, seconds, records = jax.jit(game.step), [], [0.0, 0.0], set()
     for number in range(games):
         colour = 1 if number % 2 == 0 else -1
         opening = np.random.default_rng([seed, number // 2])
-        actions, outcome = one_game(step, game.init(size), (mine, other), colour, budget, opening, seconds)
+        actions, outcome = one_game(step, game.init(size), (mine, other), colour, limits, opening, seconds)
         outcomes.append(outcome * colour)
         records.add(tuple(actions))
     wins, ties, losses = (sum(o == value for o in outcomes) for value in (1, 0, -1))
@@ -72,7 +72,7 @@ def one_game(
     state: GameState,
     thinkers: tuple[TreeThinker, TreeThinker],
     colour: int,
-    budget: Budget,
+    limits: Limits,
     opening: np.random.Generator,
     seconds: list[float],
 ) -> tuple[list[int], int]:
@@ -86,7 +86,7 @@ def one_game(
             side = 0 if int(state.to_play) == colour else 1
             began = time.monotonic()
             position = Position(state, tuple(actions))
-            action = thinkers[side].think(position, budget, threading.Event()).action
+            action = thinkers[side].think(position, limits, threading.Event()).action
             seconds[side] += time.monotonic() - began
         state = step(state, np.int32(action))
         actions.append(action)

@@ -134,7 +134,7 @@ def run(
         for variant in (BASE, *config.variants):
             label = f"{_label(variant)}-seed{seed}"
             settings = training(config, variant, seed)
-            workdir = laboratory.train(lab, label, settings, config.minutes, clock="cpu_minutes")
+            workdir = laboratory.train(lab, label, settings, config.minutes, limit="cpu_minutes")
             player = labelled(label, str(workdir))
             base = base or player
             for size in config.sizes:

@@ -33,11 +33,11 @@ LARGEST_USUAL = 19
 PLAYERS = ("person", "random", "greedy")
 """Who plays every game."""
 
-Report = Callable[[str], None]
+Say = Callable[[str], None]
 
 
 def write_site(
-    folder: Path, agents: Mapping[str, Agent], sizes: Iterable[int] | None = None, report: Report = print
+    folder: Path, agents: Mapping[str, Agent], sizes: Iterable[int] | None = None, report: Say = print
 ) -> None:
     """Writes the page of these players (by name), on boards of `sizes`, by default those of `usual_sizes`.
 
@@ -173,7 +173,7 @@ def _about(name: str, agents: Mapping[str, Agent], sides: Mapping[str, tuple[int
     }  # fmt: skip
 
 
-def _write_agent(data: Path, name: str, agent: Agent, sides: Iterable[int], report: Report) -> dict[str, Any]:
+def _write_agent(data: Path, name: str, agent: Agent, sides: Iterable[int], report: Say) -> dict[str, Any]:
     search, weights = agent.search, Weights()
     files = {}
     for side in sides:

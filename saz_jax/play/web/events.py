@@ -26,8 +26,8 @@ def game(session: "Session") -> dict[str, Any]:
     return {
         "is": "game",
         **session.to_json(),
-        "simulations": session.setup.budget.simulations,
-        "seconds": session.setup.budget.seconds,
+        "simulations": session.setup.limits.simulations,
+        "seconds": session.setup.limits.seconds,
         "options": dict(session.game.options),
         "points": bits(session.points),
         "board": [int(stone) for stone in session.view.board.reshape(-1)],

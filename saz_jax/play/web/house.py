@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from saz_jax.play.budget import Budget
+from saz_jax.play.limits import Limits
 
 PERSON = "person"
 PLAYERS = (PERSON, "random", "greedy", "mcts:100", "mcts:1000")
@@ -32,7 +32,7 @@ class House:
         game: str = "gomoku",
         size: int | None = 15,
         players: Sequence[str] = (),
-        budget: Budget | None = None,
+        limits: Limits | None = None,
         paths: bool = True,
         enable_cache: Callable[[], Any] = lambda: None,
     ):
@@ -41,7 +41,7 @@ class House:
         `enable_cache` is called before anything is compiled.
         """
         self.game, self.size, self.paths = game, size, paths
-        self.budget = budget or Budget()
+        self.limits = limits or Limits()
         self.players = tuple(players)
         self.ready = threading.Event()
         self.error: str | None = None
@@ -88,8 +88,8 @@ class House:
             "players": [*PLAYERS, *(p for p in self.players if p not in {a["name"] for a in agents})],
             "game": self.game,
             "size": self.size,
-            "simulations": self.budget.simulations,
-            "seconds": self.budget.seconds,
+            "simulations": self.limits.simulations,
+            "seconds": self.limits.seconds,
             "largest": session.LARGEST_SIDE,
             "paths": self.paths,
         }

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from saz_jax.play.budget import Budget
+from saz_jax.play.limits import Limits
 from saz_jax.play.web import events
 from saz_jax.play.web.house import PERSON, WAIT_SECONDS, House
 from saz_jax.play.web.messages import parse
@@ -230,7 +230,7 @@ class Table:
             options=message["options"] or {},
             dark=message["dark"],
             light=message["light"],
-            budget=Budget(message["simulations"], message["seconds"]),
+            limits=Limits(message["simulations"], message["seconds"]),
             analysis=True,
         )
 
@@ -336,7 +336,7 @@ class Table:
             raise aside.error
         return True
 
-    def _think(self, session: "Session", player: str, budget: Budget | None) -> "Analysis | None":
+    def _think(self, session: "Session", player: str, limits: Limits | None) -> "Analysis | None":
         """What the player finds; None if something came in before it was done."""
         if not self._ready(session, player):
             return None
@@ -346,7 +346,7 @@ class Table:
             if not free:
                 return None
             analysis = session.think(
-                budget, stop=self, report=lambda a: self._report(session, a, ply, colour), player=player
+                limits, stop=self, report=lambda a: self._report(session, a, ply, colour), player=player
             )
         self._report(session, analysis, ply, colour)
         return None if self._interrupted() else analysis
@@ -371,7 +371,7 @@ class Table:
 
     def _analyse(self, session: "Session", here: tuple[int, str]) -> None:
         """Thinks about a person's position until a message comes in."""
-        analysis = self._think(session, here[1], Budget())
+        analysis = self._think(session, here[1], Limits())
         if analysis is not None:
             self._analysed = here
             self._tell({"is": "thinking", "on": False, "text": ""})

@@ -5,8 +5,8 @@ import math
 
 
 @dataclasses.dataclass(frozen=True)
-class Budget:
-    """The first limit that is reached ends a search; without any it runs until it is stopped."""
+class Limits:
+    """The first one that is reached ends a search; without any it runs until it is stopped."""
 
     simulations: int | None = None
     """Simulations of the root in all, those of a subtree that was kept included."""
