@@ -117,7 +117,7 @@ def test_resigning_ends_the_game_and_is_taken_back():
     assert not session.over
 
 
-def test_an_agent_thinks_within_its_budget_and_keeps_its_subtree(agent_file):
+def test_an_agent_thinks_within_its_limits_and_keeps_its_subtree(agent_file):
     session = othello(dark=agent_file, light="random", limits=Limits(40))
     session.prepare()
     analysis = session.think()
@@ -252,7 +252,7 @@ def test_a_won_game_is_ended_and_a_lost_score_never_passed_into():
     assert sensible(analysis, **{**asked, "legal": legal & (np.arange(10) != 8)}, margin=-3.0, ends=True) == 9
 
 
-def test_searches_of_similar_budgets_share_one_program():
+def test_searches_of_similar_limits_share_one_program():
     agent = tiny_agent("othello", "model3", (SIDE,))
     game = agent.game(SIDE)
     rooms = {room_for(game, Limits(n)) for n in (40, 50, 60)}

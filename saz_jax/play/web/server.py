@@ -166,7 +166,7 @@ def serve(
     config = uvicorn.Config(
         make_app(house, host, names),
         log_level="warning",
-        loop="asyncio",
+        loop="asyncio",  # not uvloop where something else brings it: the same server for everybody
         ws="websockets-sansio",
         ws_max_size=MAX_MESSAGE,
         ws_ping_interval=10.0,
