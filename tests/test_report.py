@@ -226,9 +226,13 @@ def test_groups_keep_the_order_of_appearance():
     assert list(found.items()) == [(2, [{"x": 2}, {"x": 2, "y": 0}]), (1, [{"x": 1}])]
 
 
-def test_a_run_that_was_never_evaluated_has_a_curve_too(tmp_path):
+def test_a_run_of_one_iteration_that_was_never_evaluated_shows_its_losses(tmp_path, monkeypatch):
     rows: list[Row] = [{"iteration": 1, "seconds": 60.0, "policy_loss": 2.0, "value_loss": 1.0}]
+    drawn, make = [], figures.figure
+    monkeypatch.setattr(figures, "figure", lambda columns: drawn.append(make(columns)) or drawn[-1])
     assert figures.training_curve(rows, tmp_path / "curve.png", "a run").stat().st_size > 1000
+    ((_, (left, _)),) = drawn
+    assert [line.get_marker() for line in left.lines] == ["o", "o"]  # a line of one point is not seen
 
 
 def test_a_training_curve_shows_losses_and_outcomes(tmp_path, monkeypatch):

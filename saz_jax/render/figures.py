@@ -83,7 +83,8 @@ def training_curve(rows: Sequence[Row], path: Path, title: str) -> Path:
     drawn.suptitle(title)
     for name in ("policy_loss", "value_loss"):
         known = [row for row in rows if name in row]
-        left.plot([row["seconds"] / 60 for row in known], [row[name] for row in known], label=name[:-5])
+        minutes, losses = [row["seconds"] / 60 for row in known], [row[name] for row in known]
+        left.plot(minutes, losses, marker="o" if len(known) == 1 else None, label=name[:-5])
     left.set(xlabel="minutes of training", ylabel="loss")
     measured = {tuple(name.split("_")) for row in rows for name in outcome_names(row)}
     for opponent, size in sorted(measured, key=lambda pair: (pair[0], int(pair[1]))):
